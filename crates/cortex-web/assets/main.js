@@ -1,0 +1,228 @@
+// The page: one state, one stream, four views. What changes is drawn once per frame of the screen.
+
+import { createAccess } from './access.js';
+import { createActions, getJson } from './actions.js';
+import { createCards } from './cards.js';
+import { createComponents } from './components.js';
+import { badge, bdi, h, keyed, remake, setAttribute, setText } from './dom.js';
+import { age, clip, clock, coarse, cut, grouped, plural } from './format.js';
+import { createHistory } from './history.js';
+import { bindKeys } from './keys.js';
+import { connectLive } from './live.js';
+import { createMissionPanel } from './mission.js';
+import { applyFrame, applyHistory, createState, missionOf, phaseTone, phaseWords } from './state.js';
+import { createStop } from './stop.js';
+import { createTaskBox } from './task.js';
+import { bindTheme } from './theme.js';
+import { createTools } from './tools.js';
+
+const VIEWS = ['mission', 'components', 'tools', 'history', 'access'];
+const byId = (id) => document.getElementById(id);
+
+const state = createState();
+/** What is on the screen: what a person decides on. */
+let shown = { frame: 0, basis: null };
+let link = { frozen: true, everSeen: false, ageMs: 0, connected: false, refused: false };
+let frozenSince = 0;
+let live = null;
+let dirty = false;
+let selected = null;
+
+const mayOperate = () => state.you === null || state.you.role !== 'watch';
+const seenBasis = () => shown.basis;
+const actions = createActions({
+  seen: () => shown,
+  mayAct: () => {
+    if (!live?.isFresh()) return 'The view is frozen: what you see may not be so any more. Wait until it is live again.';
+    return mayOperate() ? null : 'You may watch and stop. Acting takes the role operate: ask who administers this robot.';
+  },
+});
+const stop = createStop({ live: () => live, state, actions });
+const cardsRoot = h('div.cards', { hidden: true });
+const cards = createCards({ actions, seenBasis, root: cardsRoot, polite: byId('polite') });
+const panel = createMissionPanel({ actions, seenBasis });
+const taskBox = createTaskBox({ actions, running: () => state.basis?.mission ?? null, seenBasis, onSubmitted: (mission) => { selected = mission; } });
+const missionList = h('ul.missions');
+const noMission = h('div.panel.welcome');
+byId('mission').append(
+  h('div.mission-left', taskBox.root, h('section.panel', { 'aria-label': 'Missions' }, h('header.panel-head', h('h2.small', 'Missions')), missionList)),
+  h('div.mission-stage', cardsRoot, noMission, panel.root));
+const components = createComponents(byId('components'));
+const tools = createTools(byId('tools'));
+const access = createAccess(byId('access'));
+const history = createHistory(byId('history'), { actions, seenBasis });
+
+/** The robot's clock now: as of the last frame, and the age of that frame. */
+const nowMs = () => state.atMs + (link.everSeen ? Math.min(live.age(), 60000) : 0);
+
+function currentView() {
+  const name = location.hash.slice(1);
+  return VIEWS.includes(name) ? name : 'mission';
+}
+
+function showView() {
+  const view = currentView();
+  for (const name of VIEWS) byId(name).hidden = name !== view;
+  for (const anchor of byId('views').children) setAttribute(anchor, 'aria-current', anchor.hash === `#${view}` ? 'page' : null);
+  if (view === 'tools') tools.show(state.overview);
+  if (view === 'history') history.show();
+  if (view === 'access') access.show();
+  schedule();
+}
+
+function schedule() {
+  if (dirty) return;
+  dirty = true;
+  requestAnimationFrame(draw);
+}
+
+const fetching = new Set();
+async function fetchWanted() {
+  for (const id of state.wanted) {
+    state.wanted.delete(id);
+    if (fetching.has(id)) continue;
+    fetching.add(id);
+    let events = null;
+    try {
+      events = await getJson(`/api/v1/missions/${encodeURIComponent(id)}/events`);
+    } catch { /* The mission is shown as having a gap. */ }
+    fetching.delete(id);
+    applyHistory(state, id, events);
+    schedule();
+  }
+}
+
+/** Asks for the events of a mission that is to be shown and of which nothing is known. */
+function want(id) {
+  const mission = missionOf(state, id);
+  if (mission.sequence || mission.loading || mission.gap) return;
+  mission.loading = true;
+  state.wanted.add(id);
+}
+
+function drawStrip() {
+  const overview = state.overview;
+  if (!overview) return;
+  const readiness = { ready: ['good', 'Takes tasks', 'success'], limited: ['warn', 'Takes tasks, with limits', 'warning'], waiting: ['warn', 'Tasks wait', 'waiting'], refusing: ['bad', 'Takes no tasks', 'failed'], unknown: ['off', 'Readiness unknown', 'unknown'] }[overview.readiness?.state] ?? ['off', 'Readiness unknown', 'unknown'];
+  const model = overview.model;
+  const ill = overview.components.filter((one) => ['failed', 'silent', 'suspect'].includes(one.health));
+  const unsettled = overview.unsettled?.length ?? 0;
+  const error = model.last_error && !model.last_error.is_over ? model.last_error.message : '';
+  const key = JSON.stringify([overview.readiness, model.name, model.requests, model.errors, error, ill.length, overview.components.length, unsettled, overview.paused]);
+  remake(byId('strip'), key, () => [
+    h('span.chip.live-chip', { 'aria-hidden': 'true' }),
+    h('span.chip', badge(...readiness), overview.readiness?.because ? h('span.quiet-text', bdi(cut(overview.readiness.because, 300))) : null),
+    overview.paused ? h('span.chip', badge('warn', 'Paused', 'waiting'), bdi(cut(overview.paused, 200))) : null,
+    h('a.chip', { href: '#components' }, ill.length ? badge('bad', `${plural(ill.length, 'component')} with symptoms`, 'warning') : badge(overview.components.length ? 'good' : 'off', overview.components.length ? `${plural(overview.components.length, 'component')}, none with symptoms` : 'No components', overview.components.length ? 'success' : 'unknown')),
+    unsettled ? h('a.chip', { href: '#components' }, badge('bad', `${plural(unsettled, 'call')} may still move`, 'warning')) : null,
+    h('span.chip', badge(error ? 'bad' : 'off', model.name ? `Model ${cut(model.name, 60)}` : 'No model', error ? 'failed' : null), h('span.quiet-text', `${grouped(model.requests)} requests, ${plural(model.errors, 'error')}`), error ? h('span', bdi(cut(error, 200))) : null),
+  ]);
+}
+
+function drawLink() {
+  const frozen = byId('frozen');
+  document.body.classList.toggle('is-frozen', link.frozen);
+  frozen.hidden = !link.frozen || (!link.everSeen && link.ageMs < 1500);
+  if (!frozen.hidden) {
+    const words = link.refused ? 'You are not logged in any more. STOP may not reach the robot from here.'
+      : link.everSeen ? `The view is frozen since ${clock(frozenSince)}: what you see may not be so any more. Only STOP works. Reconnecting…`
+        : 'The live view is not there yet. Only STOP works. Connecting…';
+    remake(frozen, words, () => [words, ' ', link.refused ? h('a', { href: '/login' }, 'Log in') : null]);
+  }
+  const chip = document.querySelector('.live-chip');
+  if (chip) setText(chip, link.frozen ? `no frame for ${age(link.ageMs)}` : 'live');
+  const disabled = link.frozen || !mayOperate();
+  for (const button of document.querySelectorAll('[data-act]')) if (button.disabled !== disabled) button.disabled = disabled;
+}
+
+function drawMissions() {
+  const overview = state.overview;
+  // Those that run and wait come in their order, then those that have ended, the latest first.
+  const all = overview?.missions ?? [];
+  const isOver = (one) => typeof one.phase === 'object';
+  const listed = [...all.filter((one) => !isOver(one)), ...all.filter(isOver).reverse()];
+  keyed(missionList, listed.length ? listed : [null], (one) => one?.id ?? 'none', (one) => {
+    if (!one) return h('li.empty', 'No mission yet.');
+    const parts = { task: h('bdi', { dir: 'auto', class: 'mission-task' }, cut(one.task, 160)), phase: h('span.mission-phase') };
+    const button = h('button', { type: 'button', onclick: () => { selected = one.id; schedule(); } }, parts.task, parts.phase);
+    return Object.assign(h('li', button), { parts, button });
+  }, (item, one) => {
+    if (!one) return;
+    remake(item.parts.phase, JSON.stringify([one.phase, one.words_alone]), () => [badge(phaseTone(one.phase, one.words_alone), phaseWords(one.phase)), h('span.ago')]);
+    setText(item.parts.phase.querySelector('.ago'), one.ended_ms ? `${coarse(nowMs() - one.ended_ms)} ago` : `for ${age(nowMs() - one.since_ms)}`);
+    setAttribute(item.button, 'aria-current', one.id === shownMission()?.id ? 'true' : null);
+  });
+  const one = shownMission();
+  noMission.hidden = Boolean(one);
+  panel.root.hidden = !one;
+  if (!one) {
+    const refusing = overview?.readiness?.state === 'refusing';
+    remake(noMission, JSON.stringify([Boolean(overview), overview?.readiness]), () => (!overview ? [h('h2', 'Connecting to the robot…')]
+      : refusing ? [h('h2', 'The robot takes no tasks'), h('p', bdi(cut(overview.readiness.because, 1000) || 'It does not say why. `cortex doctor` looks for the reason.'))]
+        : [h('h2', 'The robot is free'), h('p', 'Tell it what to do, in plain words. Its plan appears here as a picture, step by step, and it asks before what needs your word.'), h('p', h('a', { href: '#tools' }, 'What it can do'), ' · ', h('a', { href: '#components' }, 'How its components are'))]));
+    return;
+  }
+  want(one.id);
+  const mission = missionOf(state, one.id);
+  panel.update(mission, { nowMs: nowMs(), task: one.task, phase: one.phase, output: one.output, budget: one.id === state.basis?.mission ? overview?.budget : null });
+}
+
+/** The chosen mission, or the one that runs, or the last one. */
+function shownMission() {
+  const missions = state.overview?.missions ?? [];
+  const chosen = missions.find((one) => one.id === selected);
+  if (chosen) return chosen;
+  return missions.find((one) => one.id === state.basis?.mission) ?? missions[missions.length - 1] ?? null;
+}
+
+function draw() {
+  dirty = false;
+  drawStrip();
+  stop.update();
+  if (state.overview) setText(byId('robot'), clip(state.overview.robot, 80));
+  byId('views').lastElementChild.hidden = state.you?.role !== 'administer';
+  byId('logout').hidden = !state.you || state.you.name === 'loopback';
+  setText(byId('you'), state.you ? `${state.you.name === 'loopback' ? 'this computer' : clip(state.you.name, 40)} · ${state.you.role}` : '');
+  cards.update(state.questions);
+  taskBox.update(state.overview?.readiness);
+  const view = currentView();
+  if (view === 'mission') drawMissions();
+  if (view === 'components') components.update(state.overview, nowMs());
+  drawLink();
+  fetchWanted();
+  shown = { frame: state.frame, basis: state.basis };
+}
+
+let ended = 0;
+function onFrame(frame) {
+  const running = state.basis?.mission;
+  applyFrame(state, frame);
+  // The mission that begins is shown, and the one that has ended stays in sight until another begins.
+  if (frame.basis && frame.basis.mission !== running) selected = frame.basis.mission ? null : selected ?? running;
+  const before = running && state.overview?.missions.find((one) => one.id === running);
+  if (before && frame.basis && frame.basis.mission !== running && typeof before.phase === 'object') byId('polite').textContent = `${phaseWords(before.phase)}: ${clip(before.task, 200)}`;
+  const over = state.overview?.missions.filter((one) => typeof one.phase === 'object').length ?? 0;
+  if (frame.overview && over !== ended) {
+    ended = over;
+    if (currentView() === 'history') history.renew();
+  }
+  schedule();
+}
+
+live = connectLive({
+  after: () => state.lastEvent,
+  onFrame,
+  onState(next) {
+    if (next.frozen && !link.frozen) frozenSince = Date.now() - next.ageMs;
+    const changed = next.frozen !== link.frozen || next.refused !== link.refused || next.connected !== link.connected;
+    link = next;
+    if (changed || next.frozen) drawLink();
+    if (changed) byId('polite').textContent = next.frozen ? '' : 'The view is live.';
+  },
+});
+
+bindKeys({ stop: stop.stop, goTo: (index) => { location.hash = VIEWS[index]; } });
+bindTheme(byId('theme'));
+window.addEventListener('hashchange', showView);
+setInterval(schedule, 1000);
+showView();
