@@ -225,7 +225,8 @@ impl Events {
     /// returned it is not.
     #[must_use]
     pub fn missed(&self) -> u64 {
-        self.missed
+        // What may still be read back is not missing yet.
+        self.missed.saturating_sub(self.owed)
     }
 
     fn look(&mut self) -> Look {
@@ -262,11 +263,12 @@ impl Events {
     }
 
     fn begin_refill(&mut self, missed: u64, until: Option<EventId>) {
+        let tapes = self.tapes.clone();
         if self.mission.is_none() {
             self.missed += missed;
-            self.owed = missed;
+            self.owed = if tapes.is_some() { missed } else { 0 };
         }
-        let Some(tapes) = self.tapes.clone() else { return };
+        let Some(tapes) = tapes else { return };
         let (mission, seen) = (self.mission.clone(), self.seen.clone());
         // Where none is kept, those that come are later than this id.
         let until = until.unwrap_or_else(|| EventId::new(Uuid::now_v7().to_string()));
@@ -481,7 +483,9 @@ mod tests {
         drop(open);
         assert_eq!(rest(slow).await, (numbers(ONE, 1..=10), 0));
         assert_eq!(rest(log.of_mission(ONE.into())).await, (numbers(ONE, 1..=10), 0), "late, and all the same");
-        let read = next(&mut all, 10 + KEPT).await;
+        let mut read = next(&mut all, 1).await;
+        assert_eq!(all.missed(), 0, "what is being read back is not missing");
+        read.extend(next(&mut all, 9 + KEPT).await);
         assert_eq!(read[..6], [numbers(ONE, 1..=5), numbers(OTHER, [1])].concat());
         assert_eq!((&read[5 + KEPT..], all.missed()), (&numbers(ONE, 6..=10)[..], 0));
     }
