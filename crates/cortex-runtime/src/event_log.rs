@@ -225,7 +225,8 @@ impl Events {
     /// returned it is not.
     #[must_use]
     pub fn missed(&self) -> u64 {
-        self.missed
+        // What may still be read back is not missing yet.
+        self.missed.saturating_sub(self.owed)
     }
 
     fn look(&mut self) -> Look {
@@ -262,11 +263,12 @@ impl Events {
     }
 
     fn begin_refill(&mut self, missed: u64, until: Option<EventId>) {
+        let tapes = self.tapes.clone();
         if self.mission.is_none() {
             self.missed += missed;
-            self.owed = missed;
+            self.owed = if tapes.is_some() { missed } else { 0 };
         }
-        let Some(tapes) = self.tapes.clone() else { return };
+        let Some(tapes) = tapes else { return };
         let (mission, seen) = (self.mission.clone(), self.seen.clone());
         // Where none is kept, those that come are later than this id.
         let until = until.unwrap_or_else(|| EventId::new(Uuid::now_v7().to_string()));

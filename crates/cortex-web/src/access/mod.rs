@@ -1,0 +1,196 @@
+//! Who asks, and with which role. Somebody at this very machine needs no login; everybody else needs a session.
+
+mod pairing;
+mod peer;
+mod requests;
+mod secret;
+mod sessions;
+
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use axum::http::HeaderMap;
+use axum::http::header::{AUTHORIZATION, COOKIE};
+use cortex_protocol::{Origin, Principal, Role};
+use sha2::{Digest as _, Sha256};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+pub(crate) use pairing::{LIFETIME, OpenPairing, PairingRefusal};
+pub(crate) use peer::{NOBODY, check_embedding, check_origin, is_own_origin};
+pub(crate) use requests::{Acting, LogIn, LoggedIn, NewPairing, PairingCode, Reading, see_other};
+pub(crate) use requests::{end_pairing, end_session, log_in, log_out, login_page, make_pairing, pairings, sessions};
+pub(crate) use sessions::{Session, Sessions, ShownSession};
+
+use crate::WebError;
+use crate::error::{ApiError, ErrorKind};
+
+/// The cookie that holds the token of a session.
+const COOKIE_NAME: &str = "cortex_session";
+
+/// The sessions and the codes that begin them.
+pub(crate) struct Access {
+    sessions: Arc<Sessions>,
+    pairings: Mutex<pairing::Pairings>,
+}
+
+/// Somebody who may look on, at least.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    who: Who,
+    role: Role,
+    /// Whether browsers do not send by themselves what the caller is known by.
+    is_program: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Who {
+    ThisMachine,
+    Session(Arc<Session>),
+}
+
+impl Access {
+    /// Reads the sessions. Reads files.
+    pub(crate) fn open(directory: Option<&Path>) -> Result<Self, WebError> {
+        Ok(Self { sessions: Arc::new(Sessions::open(directory)?), pairings: Mutex::default() })
+    }
+
+    /// Makes a code that gives one device a session with this role.
+    ///
+    /// # Errors
+    /// When the system has no random numbers.
+    pub(crate) fn pairing_code(&self, role: Role) -> Result<(Uuid, String), WebError> {
+        let code = secret::pairing_code().map_err(WebError::Random)?;
+        Ok((self.pairings().open(&code, role, Instant::now()), code))
+    }
+
+    /// Who sends a request. Never waits.
+    ///
+    /// # Errors
+    /// When nobody knows.
+    pub(crate) fn identify(&self, peer: IpAddr, headers: &HeaderMap) -> Result<Caller, ApiError> {
+        // A token that is given counts, wherever it comes from.
+        if headers.contains_key(AUTHORIZATION) {
+            let token = crate::headers::one(headers, AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+            let session = token.and_then(|token| self.sessions.find(token.trim()));
+            return session.map(|session| self.of_session(session, true)).ok_or_else(ApiError::unauthenticated);
+        }
+        if peer::is_this_machine(peer, headers) {
+            return Ok(Caller { who: Who::ThisMachine, role: Role::Administer, is_program: true });
+        }
+        let session = cookie(headers).and_then(|token| self.sessions.find(token));
+        session.map(|session| self.of_session(session, false)).ok_or_else(ApiError::unauthenticated)
+    }
+
+    fn of_session(&self, session: Arc<Session>, is_program: bool) -> Caller {
+        self.touch(&session);
+        Caller { role: session.role, who: Who::Session(session), is_program }
+    }
+
+    fn touch(&self, session: &Session) {
+        if Sessions::touch(session) {
+            let sessions = Arc::clone(&self.sessions);
+            tokio::task::spawn_blocking(move || {
+                if let Err(error) = sessions.write() {
+                    tracing::warn!(%error, "the last use of a session was not written down");
+                }
+            });
+        }
+    }
+
+    /// Notes that the caller is still there, on a connection that lasts.
+    pub(crate) fn still_there(&self, caller: &Caller) {
+        if let Who::Session(session) = &caller.who {
+            self.touch(session);
+        }
+    }
+
+    fn pairings(&self) -> MutexGuard<'_, pairing::Pairings> {
+        self.pairings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Caller {
+    pub(crate) fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The name of the device, for people.
+    pub(crate) fn name(&self) -> &str {
+        match &self.who {
+            Who::ThisMachine => "loopback",
+            Who::Session(session) => &session.name,
+        }
+    }
+
+    /// The session's id; nil for this machine.
+    pub(crate) fn session_id(&self) -> Uuid {
+        match &self.who {
+            Who::ThisMachine => Uuid::nil(),
+            Who::Session(session) => session.id,
+        }
+    }
+
+    /// Is cancelled when the caller may do nothing any more.
+    pub(crate) fn ended(&self) -> CancellationToken {
+        match &self.who {
+            Who::ThisMachine => CancellationToken::new(),
+            Who::Session(session) => session.ended().clone(),
+        }
+    }
+
+    /// Checks that the session has not ended since the request came.
+    ///
+    /// # Errors
+    /// When it has.
+    pub(crate) fn check_still_valid(&self) -> Result<(), ApiError> {
+        match &self.who {
+            Who::Session(session) if session.ended().is_cancelled() => {
+                let reason = "Your session was ended before this began: nothing was done. Log in again.";
+                Err(ApiError::new(ErrorKind::Unauthenticated, reason))
+            }
+            Who::Session(_) | Who::ThisMachine => Ok(()),
+        }
+    }
+
+    /// Checks that the robot's own page asks, or no browser.
+    ///
+    /// # Errors
+    /// When another site's page may have asked.
+    pub(crate) fn check_origin(&self, headers: &HeaderMap) -> Result<(), ApiError> {
+        check_origin(headers, self.is_program)
+    }
+
+    /// Checks the role.
+    ///
+    /// # Errors
+    /// When it takes another one.
+    pub(crate) fn require(&self, role: Role) -> Result<(), ApiError> {
+        if self.role >= role {
+            return Ok(());
+        }
+        let reason =
+            format!("This takes the role {role:?}, and you have the role {:?}. Ask somebody who may.", self.role);
+        Err(ApiError::new(ErrorKind::Forbidden, reason))
+    }
+
+    /// Who asks, for the robot's record.
+    pub(crate) fn principal(&self) -> Principal {
+        let mut origin = Origin::new("web", self.name());
+        if let Who::Session(session) = &self.who {
+            let hash = Sha256::digest(session.id.as_bytes());
+            origin.user_id_hash = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        }
+        Principal { origin, role: self.role }
+    }
+}
+
+/// The token in the cookie.
+fn cookie(headers: &HeaderMap) -> Option<&str> {
+    let cookies =
+        headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(';'));
+    let mut named = cookies.filter_map(|cookie| cookie.trim().split_once('='));
+    named.find(|(name, _)| *name == COOKIE_NAME).map(|(_, token)| token)
+}

@@ -1,0 +1,273 @@
+//! Requests about who may do what: login and logout, pairing codes, sessions.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{FromRequestParts, Path, State};
+use axum::http::header::{LOCATION, SET_COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Json};
+use cortex_protocol::Role;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::peer::counted_as;
+use super::{COOKIE_NAME, Caller, LIFETIME, NOBODY, OpenPairing, PairingRefusal, Session, ShownSession};
+use super::{check_embedding, check_origin, sessions::IDLE_S};
+use crate::error::{ApiError, ErrorKind};
+use crate::headers::media_type;
+use crate::router::{Site, json_body, whole_body};
+use crate::server::Connection;
+use crate::{WebError, audit, pages};
+
+/// Somebody who looks on.
+pub(crate) struct Reading(pub(crate) Caller);
+
+/// Somebody who changes something, from the robot's own page or from a program.
+pub(crate) struct Acting(pub(crate) Caller);
+
+impl FromRequestParts<Arc<Site>> for Reading {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, ApiError> {
+        check_embedding(&parts.headers)?;
+        identify(parts, site).map(Self)
+    }
+}
+
+impl FromRequestParts<Arc<Site>> for Acting {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, ApiError> {
+        let caller = identify(parts, site)?;
+        match caller.check_origin(&parts.headers) {
+            Ok(()) => Ok(Self(caller)),
+            Err(error) => {
+                audit::refused(&caller, parts.uri.path(), &error);
+                Err(error)
+            }
+        }
+    }
+}
+
+fn identify(parts: &Parts, site: &Site) -> Result<Caller, ApiError> {
+    let peer = parts.extensions.get::<Connection>().map_or(NOBODY, Connection::peer);
+    site.access.identify(peer, &parts.headers)
+}
+
+/// What a device says to get a session.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LogIn {
+    /// The pairing code.
+    pub(crate) code: String,
+    /// What people are to call the device. Cut to 40 characters.
+    #[serde(default)]
+    pub(crate) name: String,
+}
+
+/// A session, as the program gets it that began it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct LoggedIn {
+    /// To be sent as `Authorization: Bearer TOKEN`. It is shown once.
+    pub(crate) token: String,
+    /// The name of the device.
+    pub(crate) name: String,
+    /// What it may do.
+    pub(crate) role: Role,
+}
+
+/// `GET /login`.
+pub(crate) async fn login_page(State(site): State<Arc<Site>>) -> Response {
+    pages::login(&site, StatusCode::OK, "")
+}
+
+/// `POST /login`: a form gets a cookie, a program a token.
+pub(crate) async fn log_in(
+    State(site): State<Arc<Site>>,
+    Extension(connection): Extension<Connection>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let is_form = media_type(&headers).as_deref() == Some("application/x-www-form-urlencoded");
+    let begun = begin_session(&site, &connection, &headers, body, is_form).await;
+    match begun {
+        Ok((token, _)) if is_form => match cookie(&token, IDLE_S) {
+            Some(cookie) => see_other("/", Some(cookie)),
+            None => {
+                pages::login(&site, StatusCode::SERVICE_UNAVAILABLE, "The session could not be given to the browser.")
+            }
+        },
+        Ok((token, session)) => {
+            Json(LoggedIn { token, name: session.name.clone(), role: session.role }).into_response()
+        }
+        Err(error) if is_form => pages::login(&site, error.status(), &error.reason),
+        Err(error) => error.into_response(),
+    }
+}
+
+async fn begin_session(
+    site: &Arc<Site>,
+    connection: &Connection,
+    headers: &HeaderMap,
+    body: Body,
+    is_form: bool,
+) -> Result<(String, Arc<Session>), ApiError> {
+    // Who logs in has nothing yet that a browser would send by itself.
+    check_origin(headers, true)?;
+    let LogIn { code, name } = if is_form {
+        let body = whole_body(site, headers, body).await?;
+        serde_urlencoded::from_bytes(&body)
+            .map_err(|error| ApiError::invalid(format!("The form can't be read: {error}.")))?
+    } else {
+        json_body(site, headers, body).await?
+    };
+    let redeemed = site.access.pairings().redeem(&code, counted_as(connection.peer()), Instant::now());
+    let role = redeemed.map_err(|refusal| {
+        audit::login(connection.peer(), &format!("refused: {refusal:?}"));
+        match refusal {
+            PairingRefusal::Wrong => {
+                let reason =
+                    "This code is wrong, was used, or is too old. Ask for a new one: it is good for ten minutes.";
+                ApiError::new(ErrorKind::Forbidden, reason)
+            }
+            PairingRefusal::TooMany => {
+                ApiError::new(ErrorKind::TooMany, "Too many tries. Wait a minute, then type the code once more.")
+            }
+        }
+    })?;
+    let sessions = Arc::clone(&site.access.sessions);
+    let begun = blocking(move || sessions.begin(&name, role)).await?;
+    audit::login(connection.peer(), &format!("session {} of {:?} as {role:?}", begun.1.id, begun.1.name));
+    Ok(begun)
+}
+
+/// `POST /logout`.
+pub(crate) async fn log_out(State(site): State<Arc<Site>>, Acting(caller): Acting) -> Result<Response, ApiError> {
+    let (sessions, id) = (Arc::clone(&site.access.sessions), caller.session_id());
+    blocking(move || sessions.end(id)).await?;
+    audit::acted(&caller, "logout", "the session is ended");
+    Ok(see_other("/login", cookie("", 0)))
+}
+
+/// A role to give.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewPairing {
+    /// Which.
+    pub(crate) role: Role,
+}
+
+/// A code that was made.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PairingCode {
+    /// Which, to end it.
+    pub(crate) id: Uuid,
+    /// What is typed into the login page. It is shown once.
+    pub(crate) code: String,
+    /// The role that it gives.
+    pub(crate) role: Role,
+    /// How long it is good, in seconds.
+    pub(crate) left_s: u64,
+}
+
+/// `GET /api/v1/pairings`.
+pub(crate) async fn pairings(
+    State(site): State<Arc<Site>>,
+    Reading(caller): Reading,
+) -> Result<Json<Vec<OpenPairing>>, ApiError> {
+    caller.require(Role::Administer)?;
+    Ok(Json(site.access.pairings().list(Instant::now())))
+}
+
+/// `POST /api/v1/pairings`.
+pub(crate) async fn make_pairing(
+    State(site): State<Arc<Site>>,
+    Acting(caller): Acting,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<PairingCode>, ApiError> {
+    require(&caller, "make a pairing code")?;
+    let NewPairing { role } = json_body(&site, &headers, body).await?;
+    caller.check_still_valid()?;
+    let (id, code) = site.access.pairing_code(role).map_err(|error| ApiError::failed("there is no code", &error))?;
+    audit::acted(&caller, "make a pairing code", &format!("{id} for {role:?}"));
+    Ok(Json(PairingCode { id, code, role, left_s: LIFETIME.as_secs() }))
+}
+
+/// `DELETE /api/v1/pairings/ID`.
+pub(crate) async fn end_pairing(
+    State(site): State<Arc<Site>>,
+    Acting(caller): Acting,
+    Path(id): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    require(&caller, "end a pairing code")?;
+    let is_ended = id.parse().is_ok_and(|id| site.access.pairings().end(id));
+    ended(&caller, "end a pairing code", &id, is_ended)
+}
+
+/// `GET /api/v1/sessions`.
+pub(crate) async fn sessions(
+    State(site): State<Arc<Site>>,
+    Reading(caller): Reading,
+) -> Result<Json<Vec<ShownSession>>, ApiError> {
+    caller.require(Role::Administer)?;
+    Ok(Json(site.access.sessions.list()))
+}
+
+/// `DELETE /api/v1/sessions/ID`: its streams are closed at once.
+pub(crate) async fn end_session(
+    State(site): State<Arc<Site>>,
+    Acting(caller): Acting,
+    Path(id): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    require(&caller, "end a session")?;
+    let sessions = Arc::clone(&site.access.sessions);
+    let is_ended = match id.parse() {
+        Ok(id) => blocking(move || sessions.end(id)).await?,
+        Err(_) => false,
+    };
+    ended(&caller, "end a session", &id, is_ended)
+}
+
+fn require(caller: &Caller, what: &str) -> Result<(), ApiError> {
+    caller.require(Role::Administer).inspect_err(|error| audit::refused(caller, what, error))
+}
+
+fn ended(caller: &Caller, what: &str, id: &str, is_ended: bool) -> Result<StatusCode, ApiError> {
+    if !is_ended {
+        return Err(ApiError::new(ErrorKind::NotFound, "There is none of that id. It may have ended by itself."));
+    }
+    audit::acted(caller, what, id);
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Runs what reads or writes files where nobody waits behind it.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, WebError> + Send + 'static,
+) -> Result<T, ApiError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(error @ WebError::TooManySessions(_))) => Err(ApiError::new(ErrorKind::Refused, error.to_string())),
+        Ok(Err(error)) => Err(ApiError::failed("the sessions could not be kept", &error)),
+        Err(error) => Err(ApiError::failed("the sessions could not be kept", &error)),
+    }
+}
+
+fn cookie(token: &str, lifetime_s: u64) -> Option<HeaderValue> {
+    let cookie = format!("{COOKIE_NAME}={token}; HttpOnly; SameSite=Strict; Path=/; Max-Age={lifetime_s}");
+    HeaderValue::from_str(&cookie).ok()
+}
+
+pub(crate) fn see_other(place: &'static str, cookie: Option<HeaderValue>) -> Response {
+    let mut response = StatusCode::SEE_OTHER.into_response();
+    response.headers_mut().insert(LOCATION, HeaderValue::from_static(place));
+    if let Some(cookie) = cookie {
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    response
+}

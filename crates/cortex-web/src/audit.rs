@@ -1,0 +1,50 @@
+//! Who has acted, and what came of it: one line of the log for each request that acts.
+
+use cortex_protocol::{Command, CommandOutcome};
+
+use crate::access::Caller;
+use crate::error::ApiError;
+
+/// A command and what came of it.
+pub(crate) fn command(caller: &Caller, command: &Command, result: &Result<CommandOutcome, ApiError>) {
+    match result {
+        Ok(CommandOutcome::Stopped(stopped)) => {
+            acted(caller, name(command), &format!("stopped, not confirmed: {:?}", stopped.not_stopped));
+        }
+        Ok(outcome) => acted(caller, name(command), &format!("{outcome:?}")),
+        Err(error) => refused(caller, name(command), error),
+    }
+}
+
+/// Something else that was done.
+pub(crate) fn acted(caller: &Caller, what: &str, outcome: &str) {
+    tracing::info!(
+        target: "cortex::audit", who = ?caller.name(), session = %caller.session_id(), role = ?caller.role(), what, outcome
+    );
+}
+
+/// Something that was not done.
+pub(crate) fn refused(caller: &Caller, what: &str, error: &ApiError) {
+    tracing::info!(
+        target: "cortex::audit", who = ?caller.name(), session = %caller.session_id(), role = ?caller.role(), what,
+        outcome = "refused", kind = ?error.kind, reason = ?error.reason
+    );
+}
+
+/// A login, which nobody has a name for yet.
+pub(crate) fn login(peer: std::net::IpAddr, outcome: &str) {
+    tracing::info!(target: "cortex::audit", who = %peer, what = "login", outcome);
+}
+
+fn name(command: &Command) -> &'static str {
+    match command {
+        Command::Submit { .. } => "submit",
+        Command::Cancel { .. } => "cancel",
+        Command::Revise { .. } => "revise",
+        Command::Answer { .. } => "answer",
+        Command::Dispute { .. } => "dispute",
+        Command::Stop => "stop",
+        Command::Resume => "resume",
+        _ => "another command",
+    }
+}

@@ -1,0 +1,112 @@
+//! The page and the HTTP API of Cortex: what people see of the robot, and how they act on it.
+//!
+//! A client of [`OperatorPort`] like any other: nothing here decides about the robot. The server has threads and a runtime of
+//! its own, so that missions and pages do not slow each other.
+//!
+//! - `server`: the listener, its bounds, its end; `router`: which request is answered by what;
+//! - `access`: who asks, with which role, and which requests a browser was tricked into;
+//! - `live`: the live stream; `sse`: the same events for programs;
+//! - `commands`: what people ask for, once each, and only while it is what they were looking at;
+//! - `stop`: STOP, which waits for none of the others;
+//! - `missions`, `report`: what was recorded; `pages`: the shell and its assets; `openapi`: the API as a document.
+
+mod access;
+mod audit;
+mod commands;
+mod error;
+mod headers;
+mod live;
+mod missions;
+mod openapi;
+mod pages;
+mod report;
+mod router;
+mod seen;
+mod server;
+mod sse;
+mod stop;
+mod write_timeout;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use thiserror::Error;
+
+pub use cortex_core::OperatorPort;
+pub use server::WebServer;
+
+/// Where and for whom the server listens.
+#[derive(Debug, Clone)]
+pub struct WebSettings {
+    /// The address. Where its port is taken, the server takes a free one of the same address.
+    pub listen: SocketAddr,
+    /// The robot's name, for people.
+    pub robot: String,
+    /// Where sessions are kept over a restart: a folder of Cortex alone. None: they end with the process.
+    pub state_directory: Option<PathBuf>,
+    /// Bounds that a client can't change.
+    pub limits: WebLimits,
+}
+
+impl WebSettings {
+    /// The address where nothing else is configured: this machine alone.
+    pub const DEFAULT_ADDRESS: &str = "127.0.0.1:8642";
+
+    /// Settings with the usual bounds, and sessions that end with the process.
+    pub fn new(listen: SocketAddr, robot: impl Into<String>) -> Self {
+        Self { listen, robot: robot.into(), state_directory: None, limits: WebLimits::default() }
+    }
+}
+
+/// Bounds that a client can't change.
+#[derive(Debug, Clone, Copy)]
+pub struct WebLimits {
+    /// Most connections at a time. Beyond them, [`WebLimits::CONNECTIONS_FOR_STOP`] more are answered when they ask for STOP.
+    pub connections: usize,
+    /// How long the header of a request, or its body, may take; and how long a connection may be idle.
+    pub read_timeout: Duration,
+    /// How long a client may take nothing of what it was sent.
+    pub write_timeout: Duration,
+}
+
+impl WebLimits {
+    /// Connections that are kept free for STOP.
+    pub const CONNECTIONS_FOR_STOP: usize = 32;
+}
+
+impl Default for WebLimits {
+    fn default() -> Self {
+        Self { connections: 256, read_timeout: Duration::from_secs(10), write_timeout: Duration::from_secs(30) }
+    }
+}
+
+/// Why the server can't do its work.
+#[derive(Debug, Error)]
+pub enum WebError {
+    /// Neither the port nor a free one of the address can be had.
+    #[error("the page can't listen on {address}: {source}. Configure an address of this machine.")]
+    Listen {
+        /// The configured one.
+        address: SocketAddr,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The threads can't be started.
+    #[error("the threads of the page can't be started: {0}")]
+    Threads(std::io::Error),
+    /// The sessions can't be kept.
+    #[error("the sessions of the page can't be kept in {path}: {source}. Make it a folder that Cortex may write.")]
+    Sessions {
+        /// Where.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Another session would be one too many.
+    #[error("there are {0} sessions, and no more are allowed: end one that is not needed")]
+    TooManySessions(usize),
+    /// The system has no random numbers.
+    #[error("the system gives no random numbers: {0}")]
+    Random(std::io::Error),
+}

@@ -1,0 +1,185 @@
+//! What the robot is and has done, for those who look.
+
+use std::io;
+use std::path::Path as FilePath;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::Response;
+use cortex_core::EventStream;
+use cortex_protocol::overview::Overview;
+use cortex_protocol::{CloudEvent, MissionId, OpenQuestion, RecordedMission, ToolSpec};
+use futures::{Stream, StreamExt as _, stream};
+use serde::Deserialize;
+use tokio::fs::File;
+use tokio::io::AsyncReadExt as _;
+use tokio::time::timeout;
+use tokio_util::io::ReaderStream;
+
+use crate::access::Reading;
+use crate::error::{ApiError, ErrorKind};
+use crate::live::json;
+use crate::report::Report;
+use crate::router::Site;
+
+/// Missions that are listed where the client does not say how many, and at most.
+const LISTED: usize = 50;
+const MOST_LISTED: usize = 500;
+/// Longest id of a mission, in bytes.
+const ID_BYTES: usize = 128;
+/// A mission that goes on and whose last event is not known has nothing more now when it is silent for so long.
+const SILENCE: Duration = Duration::from_secs(1);
+/// Where its last event is known, that one is waited for. It does not come where it was lost.
+const LAST_EVENT: Duration = Duration::from_secs(10);
+/// How much of a tape is read at a time.
+const TAPE_CHUNK: usize = 64 << 10;
+
+/// `GET /api/v1/overview`.
+pub(crate) async fn overview(State(site): State<Arc<Site>>, Reading(_): Reading) -> Json<Overview> {
+    Json(Overview::clone(&site.port.overviews().latest()))
+}
+
+/// `GET /api/v1/questions`.
+pub(crate) async fn questions(State(site): State<Arc<Site>>, Reading(_): Reading) -> Json<Vec<OpenQuestion>> {
+    Json(site.port.questions())
+}
+
+/// `GET /api/v1/tools`.
+pub(crate) async fn tools(State(site): State<Arc<Site>>, Reading(_): Reading) -> Json<Vec<ToolSpec>> {
+    Json(site.port.tools())
+}
+
+/// Which missions are listed.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Listed {
+    before: Option<String>,
+    most: Option<usize>,
+}
+
+/// `GET /api/v1/missions`.
+pub(crate) async fn recorded(
+    State(site): State<Arc<Site>>,
+    Reading(_): Reading,
+    listed: Result<Query<Listed>, QueryRejection>,
+) -> Result<Json<Vec<RecordedMission>>, ApiError> {
+    let Listed { before, most } = listed?.0;
+    let before = before.filter(|id| !id.is_empty()).map(|id| mission_id(&id)).transpose()?;
+    let most = most.unwrap_or(LISTED).clamp(1, MOST_LISTED);
+    Ok(Json(site.port.recorded(before, most).await?))
+}
+
+/// `GET /api/v1/missions/ID/events`.
+pub(crate) async fn events(
+    State(site): State<Arc<Site>>,
+    Reading(caller): Reading,
+    Path(mission): Path<String>,
+) -> Result<Response, ApiError> {
+    let events = so_far(&site, &mission_id(&mission)?).await?.take_until(caller.ended().cancelled_owned());
+    let begun = events.enumerate().map(|(at, event)| format!("{}{}", if at == 0 { "[" } else { ",\n" }, json(&*event)));
+    let chunks = begun.chain(stream::once(async { "]".to_owned() })).map(Ok::<_, std::convert::Infallible>);
+    Ok(answer(Body::from_stream(chunks), "application/json", None))
+}
+
+/// `GET /api/v1/missions/ID/report`.
+pub(crate) async fn report(
+    State(site): State<Arc<Site>>,
+    Reading(_): Reading,
+    Path(mission): Path<String>,
+) -> Result<Response, ApiError> {
+    let mission = mission_id(&mission)?;
+    let mut events = Box::pin(so_far(&site, &mission).await?);
+    let mut report = Report::new(&site.settings.robot, &mission);
+    while let Some(event) = events.next().await {
+        report.add(&event);
+    }
+    let name = format!("mission-{mission}.md");
+    Ok(answer(Body::from(report.text()), "text/markdown; charset=utf-8", Some(&name)))
+}
+
+/// `GET /api/v1/missions/ID/tape`.
+pub(crate) async fn tape(
+    State(site): State<Arc<Site>>,
+    Reading(caller): Reading,
+    Path(mission): Path<String>,
+) -> Result<Response, ApiError> {
+    let mission = mission_id(&mission)?;
+    let path = site.port.tape(&mission)?;
+    let (file, bytes) = open(&path).await.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => ApiError::new(ErrorKind::NotFound, "There is no tape of this mission."),
+        _ => ApiError::failed("the tape can't be read", &error),
+    })?;
+    // A mission that goes on writes more meanwhile.
+    let chunks = ReaderStream::with_capacity(file.take(bytes), TAPE_CHUNK);
+    let chunks = chunks.take_until(caller.ended().cancelled_owned());
+    let mut response =
+        answer(Body::from_stream(chunks), "application/x-ndjson", Some(&format!("mission-{mission}.jsonl")));
+    response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(bytes));
+    Ok(response)
+}
+
+async fn open(path: &FilePath) -> io::Result<(File, u64)> {
+    let file = File::open(path).await?;
+    let about = file.metadata().await?;
+    if !about.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is no file"));
+    }
+    Ok((file, about.len()))
+}
+
+/// An id of a mission, as a client gives it: it is part of names of files.
+fn mission_id(id: &str) -> Result<MissionId, ApiError> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    if id.is_empty() || id.len() > ID_BYTES || !id.chars().all(is_plain) {
+        return Err(ApiError::invalid("That is no id of a mission. /api/v1/missions lists them."));
+    }
+    Ok(MissionId::new(id))
+}
+
+/// The events of a mission up to now.
+async fn so_far(
+    site: &Arc<Site>,
+    mission: &MissionId,
+) -> Result<impl Stream<Item = Arc<CloudEvent>> + use<>, ApiError> {
+    // Its last event, as far as it is known: there is more to come before that one.
+    let last = site.hub.last_sequence(mission);
+    let mut events = site.port.follow(mission);
+    let Some(first) = next_of(&mut events, last.map(|_| 0), last).await else {
+        let reason = "There are no events of this mission. /api/v1/missions lists those that were recorded.";
+        return Err(ApiError::new(ErrorKind::NotFound, reason));
+    };
+    let sequence = first.sequence;
+    let rest = stream::unfold((events, sequence), move |(mut events, sequence)| async move {
+        let event = next_of(&mut events, Some(sequence), last).await?;
+        let sequence = event.sequence;
+        Some((event, (events, sequence)))
+    });
+    Ok(stream::once(async { first }).chain(rest))
+}
+
+/// The next event, unless there is none now.
+async fn next_of(events: &mut Box<dyn EventStream>, had: Option<u64>, last: Option<u64>) -> Option<Arc<CloudEvent>> {
+    match (had, last) {
+        // What is ready beyond the last one that is known is welcome.
+        (Some(had), Some(last)) if had >= last => futures::FutureExt::now_or_never(events.next()).flatten(),
+        (_, Some(_)) => timeout(LAST_EVENT, events.next()).await.ok().flatten(),
+        (_, None) => timeout(SILENCE, events.next()).await.ok().flatten(),
+    }
+}
+
+fn answer(body: Body, media_type: &'static str, file: Option<&str>) -> Response {
+    let mut response = Response::new(body);
+    let mut set = |name: HeaderName, value: HeaderValue| drop(response.headers_mut().insert(name, value));
+    set(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    let disposition =
+        file.map(|file| HeaderValue::from_maybe_shared(Bytes::from(format!("attachment; filename=\"{file}\""))));
+    if let Some(Ok(disposition)) = disposition {
+        set(CONTENT_DISPOSITION, disposition);
+    }
+    response
+}

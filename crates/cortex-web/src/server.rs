@@ -1,0 +1,209 @@
+//! The listener: its own threads, its bounds, its end.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use cortex_core::OperatorPort;
+use cortex_protocol::Role;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt as _;
+
+use crate::access::Access;
+use crate::commands::KnownCommands;
+use crate::live::Hub;
+use crate::router::{Site, router};
+use crate::write_timeout::WriteTimeout;
+use crate::{WebError, WebLimits, WebSettings};
+
+/// Threads of the server.
+const THREADS: usize = 2;
+/// Most bytes of a request's header, and most fields in it.
+const HEADER_BYTES: usize = 16 << 10;
+const HEADER_FIELDS: usize = 64;
+/// Before the next connection is accepted when the system refused one: it has no more files to give, for example.
+const AFTER_REFUSAL: Duration = Duration::from_millis(50);
+/// How long requests may take to come to their end when the server ends.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The page and the API, until dropped.
+pub struct WebServer {
+    address: SocketAddr,
+    site: Arc<Site>,
+    /// None once it has ended.
+    runtime: Option<Runtime>,
+}
+
+impl WebServer {
+    /// Starts the server on threads of its own. Reads and writes files.
+    ///
+    /// # Errors
+    /// When it can't listen, or its sessions can't be kept. A port that is taken is no error: see
+    /// [`address`](Self::address).
+    pub fn start(settings: WebSettings, port: Arc<dyn OperatorPort>) -> Result<Self, WebError> {
+        let access = Access::open(settings.state_directory.as_deref())?;
+        let listener = listen(settings.listen)?;
+        let failed = |source| WebError::Listen { address: settings.listen, source };
+        let address = listener.local_addr().map_err(failed)?;
+        let runtime =
+            Builder::new_multi_thread().worker_threads(THREADS).thread_name("cortex-web").enable_all().build();
+        let runtime = runtime.map_err(WebError::Threads)?;
+        let (tasks, ended) = (TaskTracker::new(), CancellationToken::new());
+        let (site, listener) = {
+            let _on_it = runtime.enter();
+            let hub = Hub::start(&port, ended.clone());
+            let listener = TcpListener::from_std(listener).map_err(failed)?;
+            (Arc::new(Site { settings, port, access, hub, commands: KnownCommands::default(), tasks, ended }), listener)
+        };
+        runtime.spawn(accept(Arc::clone(&site), listener));
+        tracing::info!(%address, "the page is served");
+        Ok(Self { address, site, runtime: Some(runtime) })
+    }
+
+    /// Where it listens: another port than configured, where that one was taken.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Makes a pairing code: whoever types it into the login page within ten minutes, once, gets a session with this role.
+    ///
+    /// # Errors
+    /// When the system has no random numbers.
+    pub fn pairing_code(&self, role: Role) -> Result<String, WebError> {
+        self.site.access.pairing_code(role).map(|(_, code)| code)
+    }
+
+    /// Ends the server. Waits for the end of what was begun, for two seconds at most.
+    pub async fn shut_down(mut self) {
+        self.site.ended.cancel();
+        self.site.tasks.close();
+        let Some(runtime) = self.runtime.take() else { return };
+        let (sender, is_over) = oneshot::channel();
+        let tasks = self.site.tasks.clone();
+        runtime.spawn(async move {
+            let _ = timeout(GRACE, tasks.wait()).await;
+            let _ = sender.send(());
+        });
+        let _ = is_over.await;
+        runtime.shutdown_background();
+    }
+}
+
+impl Drop for WebServer {
+    fn drop(&mut self) {
+        self.site.ended.cancel();
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl std::fmt::Debug for WebServer {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("WebServer").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+/// Listens on the address, or on a free port of it: the robot works on, and its page with it.
+fn listen(address: SocketAddr) -> Result<std::net::TcpListener, WebError> {
+    let failed = |source| WebError::Listen { address, source };
+    let listener = match std::net::TcpListener::bind(address) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            let other = std::net::TcpListener::bind(SocketAddr::new(address.ip(), 0)).map_err(failed)?;
+            let found = other.local_addr().map_err(failed)?;
+            tracing::warn!(configured = %address, listens_on = %found,
+                "another program has the port of the page; the page is on a free port instead");
+            other
+        }
+        bound => bound.map_err(failed)?,
+    };
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok(listener)
+}
+
+/// The connection that a request came by.
+#[derive(Debug, Clone)]
+pub(crate) struct Connection {
+    peer: IpAddr,
+    is_spare: bool,
+    /// Its place among the connections, for as long as anybody has use for it.
+    _place: Arc<OwnedSemaphorePermit>,
+}
+
+impl Connection {
+    pub(crate) fn peer(&self) -> IpAddr {
+        self.peer
+    }
+
+    /// Whether it is one of those that are kept free for STOP.
+    pub(crate) fn is_spare(&self) -> bool {
+        self.is_spare
+    }
+}
+
+async fn accept(site: Arc<Site>, listener: TcpListener) {
+    let router = router(Arc::clone(&site));
+    let places = Arc::new(Semaphore::new(site.settings.limits.connections));
+    let spare = Arc::new(Semaphore::new(WebLimits::CONNECTIONS_FOR_STOP));
+    loop {
+        let accepted = tokio::select! {
+            () = site.ended.cancelled() => return,
+            accepted = listener.accept() => accepted,
+        };
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                tracing::warn!(%error, "a connection to the page could not be accepted");
+                sleep(AFTER_REFUSAL).await;
+                continue;
+            }
+        };
+        let place = Arc::clone(&places).try_acquire_owned().map(|place| (place, false));
+        // Where there is no place at all, the connection is closed at once.
+        let Ok((place, is_spare)) =
+            place.or_else(|_| Arc::clone(&spare).try_acquire_owned().map(|place| (place, true)))
+        else {
+            continue;
+        };
+        let connection = Connection { peer: peer.ip(), is_spare, _place: Arc::new(place) };
+        site.tasks.spawn(serve(Arc::clone(&site), router.clone(), stream, connection));
+    }
+}
+
+async fn serve(site: Arc<Site>, router: Router, stream: TcpStream, connection: Connection) {
+    // What is small goes at once.
+    let _ = stream.set_nodelay(true);
+    let limits = site.settings.limits;
+    let stream = TokioIo::new(WriteTimeout::new(stream, limits.write_timeout));
+    let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(connection.clone());
+        router.clone().oneshot(request.map(Body::new))
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.read_timeout)
+        .max_buf_size(HEADER_BYTES)
+        .max_headers(HEADER_FIELDS)
+        .serve_connection(stream, service)
+        .with_upgrades();
+    tokio::select! {
+        served = served => {
+            if let Err(error) = served {
+                tracing::debug!(%error, "a connection to the page broke off");
+            }
+        }
+        () = site.ended.cancelled() => {}
+    }
+}

@@ -1,0 +1,19 @@
+//! The server as clients meet it: over TCP, before a scripted robot.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests and what supports them"
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod commands;
+mod hostile;
+mod live;
+mod missions;
+mod stop;
+mod trust;
