@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use cortex_core::EventStream;
 use cortex_protocol::{CloudEvent, EventId, MissionId};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
@@ -31,6 +32,8 @@ pub(crate) struct EventLog {
     adding: Mutex<()>,
     /// Where events are read back that are kept no more. None: nowhere.
     tapes: Option<Folder>,
+    /// Where files are read: those who follow may have a runtime of their own, which knows nothing of ours.
+    runtime: Handle,
 }
 
 #[derive(Debug, Default)]
@@ -51,8 +54,10 @@ impl Kept {
 }
 
 impl EventLog {
+    /// One that reads files on the current tokio runtime.
     pub(crate) fn new(tapes: Option<Folder>) -> Self {
-        Self { kept: Arc::default(), changed: watch::Sender::new(()), adding: Mutex::default(), tapes }
+        let (changed, runtime) = (watch::Sender::new(()), Handle::current());
+        Self { kept: Arc::default(), changed, adding: Mutex::default(), tapes, runtime }
     }
 
     /// Events of the mission will come, until this is dropped.
@@ -113,6 +118,7 @@ impl EventLog {
             kept: Arc::clone(&self.kept),
             changed: self.changed.subscribe(),
             tapes: self.tapes.clone(),
+            runtime: self.runtime.clone(),
             mission,
             next,
             seen,
@@ -144,12 +150,14 @@ impl Drop for OpenMission {
     }
 }
 
-/// Events, in order: all, or those of one mission. What is kept no more is read back from the tapes.
+/// Events, in order: all, or those of one mission. What is kept no more is read back from the tapes. Can be read on any
+/// runtime.
 #[derive(Debug)]
 pub struct Events {
     kept: Arc<Mutex<Kept>>,
     changed: watch::Receiver<()>,
     tapes: Option<Folder>,
+    runtime: Handle,
     mission: Option<MissionId>,
     /// The place of the next event.
     next: u64,
@@ -285,7 +293,7 @@ impl Events {
                 }
             }
             let reading = match self.refill.take()? {
-                Refilling::Waits(refill) => tokio::task::spawn_blocking(|| refill.turn()),
+                Refilling::Waits(refill) => self.runtime.spawn_blocking(|| refill.turn()),
                 Refilling::Reads(reading) => reading,
             };
             // Kept while it is waited for, so that dropping the future loses nothing.
@@ -458,6 +466,28 @@ mod tests {
         read
     }
 
+    /// A thread that is woken for each step of a future.
+    struct Driven(std::thread::Thread);
+
+    impl std::task::Wake for Driven {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    impl Driven {
+        fn by_this_thread<T>(future: impl Future<Output = T>) -> T {
+            let waker = Arc::new(Self(std::thread::current())).into();
+            let mut future = std::pin::pin!(future);
+            loop {
+                match future.as_mut().poll(&mut std::task::Context::from_waker(&waker)) {
+                    std::task::Poll::Ready(output) => return output,
+                    std::task::Poll::Pending => std::thread::park(),
+                }
+            }
+        }
+    }
+
     /// Nothing here takes longer.
     const LIMIT: std::time::Duration = std::time::Duration::from_secs(60);
 
@@ -484,6 +514,23 @@ mod tests {
         let read = next(&mut all, 10 + KEPT).await;
         assert_eq!(read[..6], [numbers(ONE, 1..=5), numbers(OTHER, [1])].concat());
         assert_eq!((&read[5 + KEPT..], all.missed()), (&numbers(ONE, 6..=10)[..], 0));
+    }
+
+    /// The page has a runtime of its own.
+    #[tokio::test]
+    async fn who_follows_on_another_runtime_gets_what_is_read_back_too() {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Folder::new(temporary.path().to_owned());
+        let log = Arc::new(EventLog::new(Some(folder.clone())));
+        let mut one = Recorded::begin(&log, &folder, ONE);
+        let slow = log.of_mission(ONE.into());
+        one.tell(KEPT + 7).await;
+        let Recorded { open, .. } = one;
+        drop(open);
+        // No runtime at all is there: what was to be spawned on it would panic.
+        let foreign = std::thread::spawn(move || Driven::by_this_thread(rest(slow)));
+        let read = tokio::task::spawn_blocking(move || foreign.join().unwrap()).await.unwrap();
+        assert_eq!(read, (numbers(ONE, 1..=KEPT + 7), 0));
     }
 
     #[tokio::test]
