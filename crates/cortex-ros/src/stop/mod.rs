@@ -28,7 +28,7 @@ mod thread;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -210,18 +210,24 @@ impl StopHandle {
         let (answer, answered) = oneshot::channel();
         let sent = self.begin_stop(why, InsideAsker::Task(answer));
         async move {
-            sent.map_err(|problem| messages::not_taken(&problem))?;
+            sent?;
             answered.await.unwrap_or_else(|_| Err(messages::nobody_answers()))
         }
     }
 
-    fn begin_stop(&self, why: String, asker: InsideAsker) -> Result<(), TrySendError<InsideCommand>> {
+    fn begin_stop(&self, why: String, asker: InsideAsker) -> Result<(), CommandError> {
         // At once, whatever the thread does: from here on nothing is sent.
         self.latch.hold();
         let stop = InsideCommand::Stop { why: why.clone(), asked_at: Instant::now(), asker };
-        let sent = self.commands.try_send(stop);
-        self.wake.trigger();
+        let sent = self.send(stop);
         self.recorder.stopped(&why);
+        sent
+    }
+
+    /// Hands a command to the thread, without waiting for it.
+    fn send(&self, command: InsideCommand) -> Result<(), CommandError> {
+        let sent = self.commands.try_send(command).map_err(|problem| messages::not_taken(&problem));
+        self.wake.trigger();
         sent
     }
 
@@ -236,10 +242,9 @@ impl StopHandle {
     ) -> impl Future<Output = Result<CommandOutcome, CommandError>> + Send + use<> {
         let (answer, answered) = oneshot::channel();
         let resume = InsideCommand::Resume { of: self.latest_to_resume(), principal, asker: InsideAsker::Task(answer) };
-        let sent = self.commands.try_send(resume);
-        self.wake.trigger();
+        let sent = self.send(resume);
         async move {
-            sent.map_err(|problem| messages::not_taken(&problem))?;
+            sent?;
             answered.await.unwrap_or_else(|_| Err(messages::nobody_answers()))
         }
     }
