@@ -224,7 +224,12 @@ impl TestRobot {
     /// What every process of the test robot finds in its environment.
     fn variables(&self) -> Vec<(&'static str, String)> {
         let state = self.state.path().to_string_lossy().into_owned();
-        let mut environment = vec![("ROS_AUTOMATIC_DISCOVERY_RANGE", discovery_range()), ("XDG_STATE_HOME", state)];
+        let mut environment = vec![
+            ("ROS_AUTOMATIC_DISCOVERY_RANGE", discovery_range()),
+            ("XDG_STATE_HOME", state),
+            // Robots of stories that run at the same time would all want the same port. A story that wants a page adds it.
+            ("CORTEX_WEB__LISTEN", "off".to_owned()),
+        ];
         environment.extend(self.environment.iter().cloned());
         environment.extend(self.domain.as_ref().map(|domain| ("ROS_DOMAIN_ID", domain.id())));
         environment

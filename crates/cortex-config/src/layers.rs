@@ -13,7 +13,7 @@ const FILE_VARIABLE: &str = "CORTEX_CONFIG";
 /// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
 const PREFIX: &str = "CORTEX_";
 /// The top-level keys; other variables of the prefix are none of ours.
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "robot",
     "identity",
     "model",
@@ -30,6 +30,7 @@ const KEYS: [&str; 17] = [
     "tape",
     "watchdog",
     "metrics",
+    "web",
     "wordings",
 ];
 
@@ -46,6 +47,8 @@ pub struct Layers {
     pub ros: Vec<(String, Value)>,
     /// `--model`.
     pub model: Option<String>,
+    /// `--web`.
+    pub web: Option<String>,
     /// ROS parameters that were set while Cortex runs. They count more than anything that was given at start.
     pub set: Vec<(String, Value)>,
 }
@@ -74,9 +77,11 @@ impl Layers {
         for (name, value) in &self.ros {
             figment = figment.merge(Single { layer: "ROS parameters", name: name.clone(), value: value.clone() });
         }
-        if let Some(model) = &self.model {
-            figment =
-                figment.merge(Single { layer: "--model", name: "model".to_owned(), value: Value::from(model.clone()) });
+        for (layer, name, value) in [("--model", "model", &self.model), ("--web", "web.listen", &self.web)] {
+            if let Some(value) = value {
+                let (name, value) = (name.to_owned(), Value::from(value.clone()));
+                figment = figment.merge(Single { layer, name, value });
+            }
         }
         for (name, value) in &self.set {
             figment = figment.merge(Single { layer: "ros2 param set", name: name.clone(), value: value.clone() });

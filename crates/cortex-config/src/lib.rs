@@ -9,6 +9,7 @@
 //! the layers of one running Cortex, with the key of its model.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -32,6 +33,7 @@ mod policy;
 mod sources;
 mod tape;
 mod watch;
+mod web;
 mod wordings;
 
 pub use layers::{Layers, file};
@@ -46,6 +48,7 @@ pub use sources::Sources;
 use tape::TapeConfig;
 pub use watch::WatchSettings;
 use watch::{MetricsConfig, WatchdogConfig};
+use web::WebConfig;
 use wordings::WordingsConfig;
 
 /// Everything that can be set. `config/cortex.toml` explains each key.
@@ -73,6 +76,7 @@ pub(crate) struct Config {
     pub(crate) tape: TapeConfig,
     pub(crate) watchdog: WatchdogConfig,
     pub(crate) metrics: MetricsConfig,
+    pub(crate) web: WebConfig,
     pub(crate) wordings: WordingsConfig,
 }
 
@@ -166,6 +170,7 @@ impl Default for Config {
             tape: TapeConfig::default(),
             watchdog: WatchdogConfig::default(),
             metrics: MetricsConfig::default(),
+            web: WebConfig::default(),
             wordings: WordingsConfig::default(),
         }
     }
@@ -186,6 +191,8 @@ pub struct Resolved {
     /// What of the robot is offered.
     pub policy: Policy,
     pub watch: WatchSettings,
+    /// Where the page for people is served. None: nowhere.
+    pub web: Option<SocketAddr>,
     /// Where the model was set, for people.
     pub model_origin: String,
 }
@@ -256,8 +263,21 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
     let policy = discovery_policy(&config.discovery, &config.conditions)?;
     let log_level = config.log_level;
     let watch = watch::settings(&config.watchdog, &config.metrics)?;
+    let web = web::address(&config.web)?;
     let robot = config.robot.trim().to_owned();
-    Ok(Resolved { robot, model, endpoint, runtime, meters, log_level, settle_timeout, policy, watch, model_origin })
+    Ok(Resolved {
+        robot,
+        model,
+        endpoint,
+        runtime,
+        meters,
+        log_level,
+        settle_timeout,
+        policy,
+        watch,
+        web,
+        model_origin,
+    })
 }
 
 fn discovery_policy(discovery: &DiscoveryConfig, conditions: &BTreeMap<String, Conditions>) -> anyhow::Result<Policy> {
@@ -471,6 +491,11 @@ mod tests {
             ("[wordings]\nfile = \"here\"", "wordings.file is 'here'; it must be a full path"),
             ("[watchdog]\ntimeout_s = 1", "watchdog.timeout_s is 1; it must be at least 3"),
             ("[metrics]\nlisten = \"9464\"", "metrics.listen is '9464'; it must be an address and a port"),
+            ("[web]\nlisten = \"8642\"", "web.listen is '8642'; it must be an address and a port"),
+            ("[web]\nlisten = \"localhost:8642\"", "such as 127.0.0.1:8642, or \"off\""),
+            ("[web]\nlisten = \"127.0.0.1:65536\"", "web.listen is '127.0.0.1:65536'"),
+            ("[web]\nlisten = 8642", "listen"),
+            ("[web]\nport = 8642", "port"),
             ("[discovery.rename]\n\"/a\" = \"b c\"", "configuration: discovery.rename: 'b c'"),
             ("[discovery.effects]\n\"/a\" = \"fly\"", "fly"),
             ("[discovery.resources]\n\"/a\" = [\"\"]", "configuration: discovery.resources: a resource has no name"),

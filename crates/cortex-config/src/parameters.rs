@@ -163,6 +163,7 @@ mod tests {
             ("tape.required", ParameterValue::Bool(false), false),
             ("calls.halt_timeout_s", ParameterValue::Double(1.0), false),
             ("discovery.startup_timeout_s", ParameterValue::Double(1.0), false),
+            ("web.listen", ParameterValue::String("0.0.0.0:80".to_owned()), false),
         ] {
             let set = parameters.set(vec![(name.to_owned(), value)]);
             assert_eq!(set.is_ok(), can_be_set, "{name}: {set:?}");

@@ -1,6 +1,7 @@
 //! Cortex as a running node: the side of it that clients, lifecycle managers and the process that started it deal with.
 //!
-//! This crate owns the port for clients with what the robot can do at that moment ([`Agent`]), the managed lifecycle and the
+//! This crate owns the port for clients with what the robot can do at that moment ([`Agent`]), the port for those that show
+//! the robot to people, on whichever runtime they are ([`Operators`]), the managed lifecycle and the
 //! parameters that may change while Cortex runs ([`management`]), the watchdog over the loops of the process, and its log.
 //! It does not own missions (`cortex-core`, `cortex-runtime`), services and topics (`cortex-ros`), nor the order in which
 //! all is started and ended (`crates/cortex/src/run.rs`).
@@ -11,8 +12,10 @@
 mod agent;
 pub mod logging;
 pub mod management;
+mod operators;
 mod self_watch;
 mod watchdog;
 
 pub use agent::Agent;
+pub use operators::Operators;
 pub use self_watch::{SelfWatch, Watched};

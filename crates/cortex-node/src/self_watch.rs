@@ -1,14 +1,17 @@
 //! How Cortex watches itself and shows itself: the watchdog, the overview and the figures, together.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use cortex_protocol::overview::Overview;
 use cortex_robot::Robot;
 use cortex_robot::supervision::{self, Supervised};
 use cortex_ros::StopServer;
 use cortex_ros_client::LivenessCounter;
 use cortex_runtime::Runtime;
 use cortex_status::{Endpoint, ModelWatch, Sources, Status};
+use tokio::sync::watch;
 
 use crate::watchdog::{Loop, Watchdog};
 
@@ -27,7 +30,7 @@ pub struct Watched<'a> {
 /// All of it at work.
 pub struct SelfWatch {
     watchdog: Watchdog,
-    _status: Status,
+    status: Status,
     _endpoint: Option<Endpoint>,
 }
 
@@ -52,7 +55,13 @@ impl SelfWatch {
             supervised: supervised.map(|(_, watch)| watch),
             watchdog: Some(watchdog.overview()),
         };
-        Ok(Self { watchdog, _status: Status::start(robot, sources), _endpoint: endpoint })
+        Ok(Self { watchdog, status: Status::start(robot, sources), _endpoint: endpoint })
+    }
+
+    /// The overview, now and later.
+    #[must_use]
+    pub fn overviews(&self) -> watch::Receiver<Arc<Overview>> {
+        self.status.overviews()
     }
 
     /// Ends it. To be called before the loops are ended. Blocks for a moment.

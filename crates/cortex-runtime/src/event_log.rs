@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use cortex_core::EventStream;
 use cortex_protocol::{CloudEvent, EventId, MissionId};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
@@ -31,6 +32,8 @@ pub(crate) struct EventLog {
     adding: Mutex<()>,
     /// Where events are read back that are kept no more. None: nowhere.
     tapes: Option<Folder>,
+    /// Where files are read: those who follow may have a runtime of their own, which knows nothing of ours.
+    runtime: Handle,
 }
 
 #[derive(Debug, Default)]
@@ -51,8 +54,10 @@ impl Kept {
 }
 
 impl EventLog {
+    /// One that reads files on the current tokio runtime.
     pub(crate) fn new(tapes: Option<Folder>) -> Self {
-        Self { kept: Arc::default(), changed: watch::Sender::new(()), adding: Mutex::default(), tapes }
+        let (changed, runtime) = (watch::Sender::new(()), Handle::current());
+        Self { kept: Arc::default(), changed, adding: Mutex::default(), tapes, runtime }
     }
 
     /// Events of the mission will come, until this is dropped.
@@ -113,6 +118,7 @@ impl EventLog {
             kept: Arc::clone(&self.kept),
             changed: self.changed.subscribe(),
             tapes: self.tapes.clone(),
+            runtime: self.runtime.clone(),
             mission,
             next,
             seen,
@@ -144,12 +150,14 @@ impl Drop for OpenMission {
     }
 }
 
-/// Events, in order: all, or those of one mission. What is kept no more is read back from the tapes.
+/// Events, in order: all, or those of one mission. What is kept no more is read back from the tapes. Can be read on any
+/// runtime.
 #[derive(Debug)]
 pub struct Events {
     kept: Arc<Mutex<Kept>>,
     changed: watch::Receiver<()>,
     tapes: Option<Folder>,
+    runtime: Handle,
     mission: Option<MissionId>,
     /// The place of the next event.
     next: u64,
@@ -287,7 +295,7 @@ impl Events {
                 }
             }
             let reading = match self.refill.take()? {
-                Refilling::Waits(refill) => tokio::task::spawn_blocking(|| refill.turn()),
+                Refilling::Waits(refill) => self.runtime.spawn_blocking(|| refill.turn()),
                 Refilling::Reads(reading) => reading,
             };
             // Kept while it is waited for, so that dropping the future loses nothing.
@@ -312,7 +320,7 @@ impl EventStream for Events {
     }
 
     fn missed(&self) -> u64 {
-        self.missed
+        Self::missed(self)
     }
 }
 

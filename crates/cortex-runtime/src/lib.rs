@@ -295,6 +295,19 @@ impl Runtime {
         readiness.limited_by(self.shared.borrow().unconfirmed_halts.names())
     }
 
+    /// The same, now and later, but for calls that are not known to be at rest, which
+    /// [`unconfirmed_halts`](Self::unconfirmed_halts) tells.
+    #[must_use]
+    pub fn watch_readiness(&self) -> watch::Receiver<Readiness> {
+        self.readiness.clone()
+    }
+
+    /// The tapes of the missions. None: they are not recorded.
+    #[must_use]
+    pub fn tapes(&self) -> Option<tape::Folder> {
+        self.shared.borrow().config.tape.as_ref().map(|tape| tape::Folder::new(tape.directory.clone()))
+    }
+
     /// Changes what missions begin with from now on. The one that runs is not touched.
     pub fn reconfigure(&self, settings: Settings) {
         self.shared.send_modify(|shared| *shared = Arc::new(shared.with(settings)));

@@ -105,6 +105,9 @@ pub(crate) struct StartArguments {
     pub(crate) recipe: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) run: RunArguments,
+    /// Where the page for people is served: an address and a port, or `off`. Overrides the configuration.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) web: Option<String>,
     /// Rehearse: tools that only look are called, everything else is echoed, and nothing moves.
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -30,7 +30,7 @@ use crate::launcher::Launcher;
 const END_MARGIN: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
-    let StartArguments { recipe, run, dry_run, exit_with_pid } = arguments;
+    let StartArguments { recipe, run, web, dry_run, exit_with_pid } = arguments;
     // First of all: it may be killed at any time.
     let launcher = Launcher::find(exit_with_pid)?;
     let recipe = match recipe.as_deref().map(supervision::read).transpose()? {
@@ -45,7 +45,12 @@ pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
         recipe.as_ref().map(|recipe| (recipe.recipe.cortex.clone(), recipe.recipe.policy.clone())).unwrap_or_default();
     // The parameters of the node are one layer.
     let read = Sources::new(&node, run.config.as_deref(), layer, rules, run.model, dry_run);
-    let (mut sources, resolved) = match read.and_then(|sources| sources.resolve().map(|resolved| (sources, resolved))) {
+    let read = read.and_then(|mut sources| {
+        sources.layers.web = web;
+        let resolved = sources.resolve()?;
+        Ok((sources, resolved))
+    });
+    let (mut sources, resolved) = match read {
         Ok(read) => read,
         Err(problem) => {
             node.shut_down();

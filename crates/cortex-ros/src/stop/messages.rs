@@ -1,9 +1,10 @@
 //! What is answered to a stop and to a resume, for people. Programs read whether it was a success, and the names after
 //! "at rest:".
 
+use std::sync::mpsc::TrySendError;
 use std::time::Duration;
 
-use cortex_protocol::{StopOutcome, ToolName};
+use cortex_protocol::{CommandError, CommandErrorKind, CommandOutcome, StopOutcome, ToolName};
 
 use super::record::StopRecordError;
 use crate::task::ServiceReply;
@@ -29,6 +30,25 @@ impl Moving {
 
     fn is_none(&self) -> bool {
         self.not_stopped.is_empty() && self.unhaltable.as_ref().is_some_and(Vec::is_empty)
+    }
+}
+
+/// What a stop or a resume came to: in words, and for programs.
+#[derive(Clone)]
+pub(super) struct Report {
+    pub(super) reply: ServiceReply,
+    pub(super) outcome: Result<CommandOutcome, CommandError>,
+}
+
+impl Report {
+    pub(super) fn of(outcome: Result<CommandOutcome, CommandError>) -> Self {
+        Self { reply: ServiceReply::of(outcome.clone()), outcome }
+    }
+
+    /// Of a stop of which not all is known.
+    pub(super) fn unknown(reply: ServiceReply) -> Self {
+        let problem = CommandError::new(CommandErrorKind::Unavailable, reply.message.clone());
+        Self { reply, outcome: Err(problem) }
     }
 }
 
@@ -65,20 +85,36 @@ pub(super) fn ending(moving: &Moving) -> ServiceReply {
 }
 
 /// So many ask at a time that they can't all be kept.
-pub(super) fn too_many() -> ServiceReply {
-    in_vain("many such requests are under way; wait for their answers".to_owned())
+pub(super) fn too_many() -> CommandError {
+    CommandError::new(CommandErrorKind::Busy, "many such requests are under way; wait for their answers")
 }
 
-pub(super) fn not_resumed() -> ServiceReply {
-    in_vain("NOT RESUMED: Cortex itself hangs. The robot stays stopped.".to_owned())
+/// The thread did not take a command from inside.
+pub(super) fn not_taken<T>(problem: &TrySendError<T>) -> CommandError {
+    match problem {
+        TrySendError::Full(_) => too_many(),
+        TrySendError::Disconnected(_) => nobody_answers(),
+    }
+}
+
+/// The thread has ended.
+pub(super) fn nobody_answers() -> CommandError {
+    let reason = "Cortex is shutting down, and can't say what came of it. Look at the robot.";
+    CommandError::new(CommandErrorKind::Unavailable, reason)
+}
+
+pub(super) fn not_resumed() -> CommandError {
+    let reason = "NOT RESUMED: Cortex itself hangs. The robot stays stopped.";
+    CommandError::new(CommandErrorKind::Unavailable, reason)
 }
 
 /// The record of the stop could not be removed.
-pub(super) fn record_stays(problem: &StopRecordError) -> ServiceReply {
-    in_vain(format!(
+pub(super) fn record_stays(problem: &StopRecordError) -> CommandError {
+    let reason = format!(
         "NOT RESUMED: what says on the disk that the robot is stopped could not be removed: {problem}. The robot stays \
          stopped; fix that, and call ~/resume again."
-    ))
+    );
+    CommandError::new(CommandErrorKind::Unavailable, reason)
 }
 
 /// The report, with what has become of the record of the stop. One that is not on the disk is undone by a restart, so it is
@@ -91,8 +127,8 @@ pub(super) fn with_record(report: ServiceReply, recorded: Result<(), StopRecordE
     ))
 }
 
-pub(super) fn stopped_again() -> ServiceReply {
-    in_vain("NOT RESUMED: the robot was stopped again meanwhile.".to_owned())
+pub(super) fn stopped_again() -> CommandError {
+    CommandError::new(CommandErrorKind::Refused, "NOT RESUMED: the robot was stopped again meanwhile.")
 }
 
 fn rest(moving: &Moving) -> String {

@@ -26,17 +26,18 @@ mod race;
 mod record;
 mod thread;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use cortex_core::ClientPort;
-use cortex_protocol::ToolName;
+use cortex_protocol::{CommandError, CommandOutcome, Principal, ToolName};
 use cortex_ros_client::node::join_in_time;
 use cortex_ros_client::rcl::context::{GuardCondition, Node};
 use cortex_ros_client::{GraphWatch, LivenessCounter, RosError};
+use tokio::sync::{oneshot, watch};
 
 pub use begun::Unhaltable;
 pub(crate) use latch::StopNumber;
@@ -45,7 +46,7 @@ pub use record::{StopMemory, StopRecordError, StopStore};
 
 use crate::RosTools;
 use crate::task::ServiceReply;
-use record::Recorder;
+use record::{Recorder, Wish};
 
 /// How long the agent may take to begin with what it is told, before it counts as hanging.
 pub const AGENT_LIMIT: Duration = Duration::from_secs(1);
@@ -57,7 +58,7 @@ pub const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 const REMOVE_LIMIT: Duration = Duration::from_secs(5);
 /// How long the end of the process waits for the record of a stop to be written.
 const WRITE_LIMIT: Duration = Duration::from_secs(2);
-/// Stops from inside that may wait for the thread.
+/// Stops and resumes from inside that may wait for the thread.
 const COMMANDS: usize = 64;
 
 /// The thread that serves `~/stop` and `~/resume`. Ends when this is dropped.
@@ -66,23 +67,37 @@ pub struct StopServer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Stops the robot from inside, and tells whether it is stopped. Clones share it.
+/// Stops and resumes the robot from inside, and tells whether it is stopped. Clones share it.
 #[derive(Clone)]
 pub struct StopHandle {
-    commands: SyncSender<InsideStop>,
+    commands: SyncSender<InsideCommand>,
     wake: Arc<GuardCondition>,
     latch: StopLatch,
-    latest: Arc<Mutex<Option<LatestStop>>>,
+    latest: watch::Sender<Option<LatestStop>>,
     liveness: LivenessCounter,
     ending: Arc<AtomicBool>,
     recorder: Recorder,
 }
 
-/// A stop from inside.
-struct InsideStop {
-    why: String,
+/// A command from inside.
+enum InsideCommand {
+    Stop { why: String, asked_at: Instant, asker: InsideAsker },
+    Resume { of: ResumedStop, principal: Principal, asker: InsideAsker },
+}
+
+/// Who waits inside for what comes of it.
+enum InsideAsker {
+    /// A thread without a runtime.
+    Thread(SyncSender<ServiceReply>),
+    /// A task on whichever runtime.
+    Task(oneshot::Sender<Result<CommandOutcome, CommandError>>),
+}
+
+/// Which stop a resume is about: the latest one at the moment at which it was asked for. A resume undoes no later one.
+struct ResumedStop {
+    stop: Option<StopNumber>,
+    recorded: Wish,
     asked_at: Instant,
-    answer: SyncSender<ServiceReply>,
 }
 
 /// What is known of the latest stop.
@@ -122,12 +137,12 @@ impl StopServer {
         let context = graph.context()?;
         let own_node = Node::create(&context, &format!("_cortex_stop_{}", std::process::id()))?;
         let wake = GuardCondition::create(&context)?;
-        let (commands, waiting): (SyncSender<InsideStop>, Receiver<InsideStop>) = sync_channel(COMMANDS);
+        let (commands, waiting): (SyncSender<InsideCommand>, Receiver<InsideCommand>) = sync_channel(COMMANDS);
         let handle = StopHandle {
             commands,
             wake: Arc::clone(&wake),
             latch: tools.latch().clone(),
-            latest: Arc::new(Mutex::new(earlier)),
+            latest: watch::Sender::new(earlier),
             liveness: LivenessCounter::default(),
             ending: Arc::default(),
             recorder,
@@ -139,7 +154,7 @@ impl StopServer {
         Ok(Self { handle, thread: Some(thread) })
     }
 
-    /// To stop the robot from inside.
+    /// To stop and to resume the robot from inside.
     #[must_use]
     pub fn handle(&self) -> StopHandle {
         self.handle.clone()
@@ -174,18 +189,69 @@ impl LatestStop {
 }
 
 impl StopHandle {
-    /// Stops the robot. Blocks for nothing; the answer comes by the channel, which is closed where nobody is there to
-    /// answer. `why` is for people.
+    /// Stops the robot, for a thread. Blocks for nothing; the answer comes by the channel, which is closed where nobody is
+    /// there to answer. `why` is for people.
     pub fn stop(&self, why: impl Into<String>) -> Receiver<ServiceReply> {
+        let (answer, answered) = sync_channel(1);
+        // Where so many wait, the robot is being stopped.
+        let _ = self.begin_stop(why.into(), InsideAsker::Thread(answer));
+        answered
+    }
+
+    /// Stops the robot, for a task on whichever runtime. The latch is closed when this returns, before anything is awaited.
+    /// The stop goes on when the future is dropped. `why` is for people.
+    ///
+    /// # Errors
+    /// When it is not known what still moves, or a restart would undo the stop. Nothing is sent until a resume all the same.
+    pub fn stop_for_task(
+        &self,
+        why: String,
+    ) -> impl Future<Output = Result<CommandOutcome, CommandError>> + Send + use<> {
+        let (answer, answered) = oneshot::channel();
+        let sent = self.begin_stop(why, InsideAsker::Task(answer));
+        async move {
+            sent?;
+            answered.await.unwrap_or_else(|_| Err(messages::nobody_answers()))
+        }
+    }
+
+    fn begin_stop(&self, why: String, asker: InsideAsker) -> Result<(), CommandError> {
         // At once, whatever the thread does: from here on nothing is sent.
         self.latch.hold();
-        let (answer, answered) = sync_channel(1);
-        let why = why.into();
-        // Where so many wait, the robot is being stopped.
-        let _ = self.commands.try_send(InsideStop { why: why.clone(), asked_at: Instant::now(), answer });
-        self.wake.trigger();
+        let stop = InsideCommand::Stop { why: why.clone(), asked_at: Instant::now(), asker };
+        let sent = self.send(stop);
         self.recorder.stopped(&why);
-        answered
+        sent
+    }
+
+    /// Hands a command to the thread, without waiting for it.
+    fn send(&self, command: InsideCommand) -> Result<(), CommandError> {
+        let sent = self.commands.try_send(command).map_err(|problem| messages::not_taken(&problem));
+        self.wake.trigger();
+        sent
+    }
+
+    /// Resumes after the stop that is the latest now, as `~/resume` does, for a task on whichever runtime. Asked for when
+    /// this returns; goes on when the future is dropped.
+    ///
+    /// # Errors
+    /// Why the robot stays stopped, and what to do.
+    pub fn resume_for_task(
+        &self,
+        principal: Principal,
+    ) -> impl Future<Output = Result<CommandOutcome, CommandError>> + Send + use<> {
+        let (answer, answered) = oneshot::channel();
+        let resume = InsideCommand::Resume { of: self.latest_to_resume(), principal, asker: InsideAsker::Task(answer) };
+        let sent = self.send(resume);
+        async move {
+            sent?;
+            answered.await.unwrap_or_else(|_| Err(messages::nobody_answers()))
+        }
+    }
+
+    /// The stop that a resume of this moment is about.
+    fn latest_to_resume(&self) -> ResumedStop {
+        ResumedStop { stop: self.latch.latest(), recorded: self.recorder.latest(), asked_at: Instant::now() }
     }
 
     /// Waits until the latest stop is written down, at most for `limit`, so that it outlives this process.
@@ -205,7 +271,13 @@ impl StopHandle {
     /// What is known of the latest stop.
     #[must_use]
     pub fn latest(&self) -> Option<LatestStop> {
-        self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.latest.borrow().clone()
+    }
+
+    /// The same, now and later: a stop is known when it begins, and once more when it is known what it came to.
+    #[must_use]
+    pub fn watch_latest(&self) -> watch::Receiver<Option<LatestStop>> {
+        self.latest.subscribe()
     }
 
     /// The beats of the thread.
@@ -215,6 +287,6 @@ impl StopHandle {
     }
 
     fn note(&self, change: impl FnOnce(&mut Option<LatestStop>)) {
-        change(&mut self.latest.lock().unwrap_or_else(PoisonError::into_inner));
+        self.latest.send_modify(change);
     }
 }

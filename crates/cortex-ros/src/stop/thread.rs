@@ -20,10 +20,11 @@ use cortex_ros_client::text::carried;
 use serde_json::json;
 
 use super::begun::Unhaltable;
-use super::messages::Moving;
+use super::messages::{Moving, Report};
 use super::record::{Recorder, StopRecordError};
 use super::{
-    AGENT_LIMIT, ANSWER_LIMIT, HALT_LIMIT, InsideStop, LatestStop, REMOVE_LIMIT, StopHandle, StopNumber, messages,
+    AGENT_LIMIT, ANSWER_LIMIT, HALT_LIMIT, InsideAsker, InsideCommand, LatestStop, REMOVE_LIMIT, ResumedStop,
+    StopHandle, StopNumber, messages,
 };
 use crate::RosTools;
 use crate::task::ServiceReply;
@@ -56,7 +57,7 @@ pub(super) struct Agent {
 /// What the agent says.
 enum Word {
     Stopped(StopNumber, Result<StopOutcome, CommandError>),
-    Resumed(u64, ServiceReply),
+    Resumed(u64, Result<CommandOutcome, CommandError>),
 }
 
 impl Agent {
@@ -79,33 +80,40 @@ impl Agent {
     }
 
     /// Tells it to resume after that stop, unless it is given up before it begins.
-    fn resume(&self, id: u64, stop: Option<StopNumber>, tools: RosTools, recorder: Recorder) -> Arc<AtomicU8> {
+    fn resume(
+        &self,
+        id: u64,
+        of: ResumedStop,
+        principal: Principal,
+        tools: RosTools,
+        recorder: Recorder,
+    ) -> Arc<AtomicU8> {
         let claim = Arc::new(AtomicU8::new(OPEN));
         let (claimed, port) = (Arc::clone(&claim), Arc::clone(&self.port));
         let say = self.sayer();
-        let (latest, asked_at) = (recorder.latest(), Instant::now());
+        let ResumedStop { stop, recorded, asked_at } = of;
         self.runtime.spawn(async move {
             if !take(&claimed, BEGUN) {
                 return;
             }
             // First: a task that runs on a robot which a restart takes for stopped does less harm than the other way round.
-            let removed = tokio::task::spawn_blocking(move || recorder.resumed(latest, REMOVE_LIMIT)).await;
+            let removed = tokio::task::spawn_blocking(move || recorder.resumed(recorded, REMOVE_LIMIT)).await;
             if let Err(problem) =
                 removed.unwrap_or_else(|problem| Err(StopRecordError::Failed { problem: problem.to_string() }))
             {
-                return say(Word::Resumed(id, messages::record_stays(&problem)));
+                return say(Word::Resumed(id, Err(messages::record_stays(&problem))));
             }
             if stop.is_some_and(|stop| !stopping::resume(&tools, stop)) {
-                return say(Word::Resumed(id, messages::stopped_again()));
+                return say(Word::Resumed(id, Err(messages::stopped_again())));
             }
             tools.latch().forget_unhaltable(asked_at);
-            let report = ServiceReply::of(port.execute(Command::Resume, principal()).await);
+            let resumed = port.execute(Command::Resume, principal).await;
             if tools.latch().is_closed() {
                 // That stop may have been heard by the agent before this resume.
                 let _ = stop_missions(&*port).await;
-                return say(Word::Resumed(id, messages::stopped_again()));
+                return say(Word::Resumed(id, Err(messages::stopped_again())));
             }
-            say(Word::Resumed(id, report));
+            say(Word::Resumed(id, resumed));
         });
         claim
     }
@@ -147,7 +155,7 @@ fn take(claim: &AtomicU8, state: u8) -> bool {
 /// Who waits for an answer.
 enum Waiting {
     Client(Arc<Service>, Asker),
-    Inside(SyncSender<ServiceReply>),
+    Inside(InsideAsker),
 }
 
 /// A stop that is not answered yet.
@@ -185,7 +193,7 @@ pub(super) struct EventLoop {
     tools: RosTools,
     agent: Agent,
     handle: StopHandle,
-    commands: Receiver<InsideStop>,
+    commands: Receiver<InsideCommand>,
     stop: Option<StopUnderWay>,
     resuming: Vec<ResumeUnderWay>,
     next_resume: u64,
@@ -199,7 +207,7 @@ impl EventLoop {
         tools: RosTools,
         agent: Agent,
         handle: StopHandle,
-        commands: Receiver<InsideStop>,
+        commands: Receiver<InsideCommand>,
     ) -> Result<Self, RosError> {
         let interface = Interfaces::from_environment().service("std_srvs/srv/Trigger")?;
         let stops = Arc::new(Service::create(own_node, &format!("{node}/stop"), &interface)?);
@@ -233,6 +241,7 @@ impl EventLoop {
                 tracing::warn!("{problem}");
                 std::thread::sleep(PAUSE);
             }
+            self.take_commands();
             self.take_stops();
             self.take_resumes();
             self.hear_agent();
@@ -241,16 +250,26 @@ impl EventLoop {
         }
         if let Some(mut stop) = self.stop.take() {
             stop.stopping.turn();
-            let report = messages::ending(&moving(&stop, &self.tools));
+            let report = Report::unknown(messages::ending(&moving(&stop, &self.tools)));
             self.finish(stop, &report);
         }
     }
 
-    fn take_stops(&mut self) {
+    fn take_commands(&mut self) {
         for _ in 0..MOST_REQUESTS {
-            let Ok(InsideStop { why, asked_at, answer }) = self.commands.try_recv() else { break };
-            self.stop(&why, asked_at, Waiting::Inside(answer));
+            match self.commands.try_recv() {
+                Ok(InsideCommand::Stop { why, asked_at, asker }) => {
+                    self.stop(&why, asked_at, Waiting::Inside(asker));
+                }
+                Ok(InsideCommand::Resume { of, principal, asker }) => {
+                    self.resume(of, principal, Waiting::Inside(asker));
+                }
+                Err(_) => return,
+            }
         }
+    }
+
+    fn take_stops(&mut self) {
         let service = Arc::clone(&self.stops);
         for _ in 0..MOST_REQUESTS {
             match service.take() {
@@ -262,7 +281,7 @@ impl EventLoop {
                     // Whatever it was, somebody wants the robot to stop.
                     tracing::warn!("a request to stop can't be read: {problem}");
                     let (nobody, _) = sync_channel(1);
-                    self.stop("~/stop was called", Instant::now(), Waiting::Inside(nobody));
+                    self.stop("~/stop was called", Instant::now(), Waiting::Inside(InsideAsker::Thread(nobody)));
                     break;
                 }
             }
@@ -277,7 +296,7 @@ impl EventLoop {
             if under_way.waiting.len() < MOST_ASKERS {
                 under_way.waiting.push(waiting);
             } else {
-                self.answer(waiting, messages::too_many());
+                self.answer(waiting, Report::of(Err(messages::too_many())));
             }
             return;
         }
@@ -306,17 +325,19 @@ impl EventLoop {
                     return;
                 }
             };
-            let waiting = Waiting::Client(Arc::clone(&service), asker);
-            if self.resuming.len() >= MOST_ASKERS {
-                self.answer(waiting, messages::too_many());
-                continue;
-            }
-            let id = self.next_resume;
-            self.next_resume += 1;
-            let (stop, recorder) = (self.tools.latch().latest(), self.handle.recorder.clone());
-            let claim = self.agent.resume(id, stop, self.tools.clone(), recorder);
-            self.resuming.push(ResumeUnderWay { id, begun: Instant::now(), claim, waiting });
+            let of = self.handle.latest_to_resume();
+            self.resume(of, principal(), Waiting::Client(Arc::clone(&service), asker));
         }
+    }
+
+    fn resume(&mut self, of: ResumedStop, principal: Principal, waiting: Waiting) {
+        if self.resuming.len() >= MOST_ASKERS {
+            return self.answer(waiting, Report::of(Err(messages::too_many())));
+        }
+        let id = self.next_resume;
+        self.next_resume += 1;
+        let claim = self.agent.resume(id, of, principal, self.tools.clone(), self.handle.recorder.clone());
+        self.resuming.push(ResumeUnderWay { id, begun: Instant::now(), claim, waiting });
     }
 
     fn hear_agent(&mut self) {
@@ -327,10 +348,10 @@ impl EventLoop {
                         stop.by_agent = Some(stopped);
                     }
                 }
-                Word::Resumed(id, report) => {
+                Word::Resumed(id, resumed) => {
                     if let Some(place) = self.resuming.iter().position(|resume| resume.id == id) {
                         let resume = self.resuming.swap_remove(place);
-                        self.answer(resume.waiting, report);
+                        self.answer(resume.waiting, Report::of(resumed));
                     }
                 }
             }
@@ -352,16 +373,16 @@ impl EventLoop {
         self.resuming = resuming;
         let late: Vec<ResumeUnderWay> = late;
         for resume in late {
-            self.answer(resume.waiting, messages::not_resumed());
+            self.answer(resume.waiting, Report::of(Err(messages::not_resumed())));
         }
     }
 
-    fn finish(&mut self, stop: StopUnderWay, report: &ServiceReply) {
+    fn finish(&mut self, stop: StopUnderWay, report: &Report) {
         let not_stopped = moving(&stop, &self.tools).names();
-        if report.success {
-            tracing::info!("{}", report.message);
+        if report.reply.success {
+            tracing::info!("{}", report.reply.message);
         } else {
-            tracing::error!("{}", report.message);
+            tracing::error!("{}", report.reply.message);
         }
         self.handle.note(|known| {
             if let Some(known) = known {
@@ -373,12 +394,14 @@ impl EventLoop {
         }
     }
 
-    fn answer(&mut self, waiting: Waiting, report: ServiceReply) {
+    fn answer(&mut self, waiting: Waiting, report: Report) {
+        let Report { reply, outcome } = report;
         match waiting {
             // Who asked may have lost interest.
-            Waiting::Inside(answer) => drop(answer.try_send(report)),
+            Waiting::Inside(InsideAsker::Thread(answer)) => drop(answer.try_send(reply)),
+            Waiting::Inside(InsideAsker::Task(answer)) => drop(answer.send(outcome)),
             Waiting::Client(service, asker) => {
-                let unsent = Unsent { service, asker, report, attempts: 0, next: Instant::now() };
+                let unsent = Unsent { service, asker, report: reply, attempts: 0, next: Instant::now() };
                 self.send(unsent);
             }
         }
@@ -418,23 +441,36 @@ impl EventLoop {
 }
 
 /// What is answered, as soon as that is known.
-fn verdict(stop: &mut StopUnderWay, tools: &RosTools, recorder: &Recorder) -> Option<ServiceReply> {
+fn verdict(stop: &mut StopUnderWay, tools: &RosTools, recorder: &Recorder) -> Option<Report> {
     let is_settled = stop.stopping.turn();
     let recorded = recorder.outcome();
     let waited = stop.begun.elapsed();
     let is_settled = is_settled && recorded.is_some() || waited >= HALT_LIMIT;
-    let report = match &stop.by_agent {
-        Some(Ok(stopped)) if is_settled => Some(messages::stopped(stopped, &moving(stop, tools))),
-        Some(Err(problem)) if is_settled => Some(messages::failed(&problem.reason, &moving(stop, tools))),
-        None if is_settled && waited >= AGENT_LIMIT && !stop.agent_begun.load(Ordering::SeqCst) => {
-            Some(messages::hangs(&moving(stop, tools)))
-        }
-        _ if waited >= ANSWER_LIMIT => Some(messages::late(&moving(stop, tools))),
-        _ => None,
+    let hangs = waited >= AGENT_LIMIT && !stop.agent_begun.load(Ordering::SeqCst);
+    if !(is_settled && (stop.by_agent.is_some() || hangs) || waited >= ANSWER_LIMIT) {
+        return None;
+    }
+    let moving = moving(stop, tools);
+    let reply = match &stop.by_agent {
+        Some(Ok(stopped)) if is_settled => messages::stopped(stopped, &moving),
+        Some(Err(problem)) if is_settled => messages::failed(&problem.reason, &moving),
+        None if is_settled && hangs => messages::hangs(&moving),
+        _ => messages::late(&moving),
     };
     let timed_out = StopRecordError::TimedOut { waited: Duration::from_secs(waited.as_secs()) };
     let recorded = recorded.unwrap_or(Err(timed_out));
-    report.map(|report| messages::with_record(report, recorded))
+    // Only what is known to the end is an outcome: the rest is told in words.
+    let known = match &stop.by_agent {
+        Some(Ok(stopped)) if is_settled && recorded.is_ok() && moving.unhaltable.is_some() => {
+            Some(StopOutcome { missions_ended: stopped.missions_ended, not_stopped: moving.names() })
+        }
+        _ => None,
+    };
+    let reply = messages::with_record(reply, recorded);
+    Some(match known {
+        Some(stopped) => Report { reply, outcome: Ok(CommandOutcome::Stopped(stopped)) },
+        None => Report::unknown(reply),
+    })
 }
 
 /// All that is not known to be at rest, as far as agent and thread know.

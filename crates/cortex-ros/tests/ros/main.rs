@@ -16,6 +16,8 @@ mod graph;
 #[cfg(test)]
 mod halts;
 #[cfg(test)]
+mod inside_stop;
+#[cfg(test)]
 mod monitoring;
 #[cfg(test)]
 mod support;

@@ -116,6 +116,28 @@ async fn next(events: &mut Events, count: usize) -> Vec<(String, u64)> {
     read
 }
 
+/// A thread that is woken for each step of a future.
+struct Driven(std::thread::Thread);
+
+impl std::task::Wake for Driven {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+impl Driven {
+    fn by_this_thread<T>(future: impl Future<Output = T>) -> T {
+        let waker = Arc::new(Self(std::thread::current())).into();
+        let mut future = std::pin::pin!(future);
+        loop {
+            match future.as_mut().poll(&mut std::task::Context::from_waker(&waker)) {
+                std::task::Poll::Ready(output) => return output,
+                std::task::Poll::Pending => std::thread::park(),
+            }
+        }
+    }
+}
+
 /// Nothing here takes longer.
 const LIMIT: std::time::Duration = std::time::Duration::from_secs(60);
 
@@ -144,6 +166,23 @@ async fn regression_who_lags_behind_gets_the_rest_from_the_tape() {
     read.extend(next(&mut all, 9 + KEPT).await);
     assert_eq!(read[..6], [numbers(ONE, 1..=5), numbers(OTHER, [1])].concat());
     assert_eq!((&read[5 + KEPT..], all.missed()), (&numbers(ONE, 6..=10)[..], 0));
+}
+
+/// The page has a runtime of its own.
+#[tokio::test]
+async fn who_follows_on_another_runtime_gets_what_is_read_back_too() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = Folder::new(temporary.path().to_owned());
+    let log = Arc::new(EventLog::new(Some(folder.clone())));
+    let mut one = Recorded::begin(&log, &folder, ONE);
+    let slow = log.of_mission(ONE.into());
+    one.tell(KEPT + 7).await;
+    let Recorded { open, .. } = one;
+    drop(open);
+    // No runtime at all is there: what was to be spawned on it would panic.
+    let foreign = std::thread::spawn(move || Driven::by_this_thread(rest(slow)));
+    let read = tokio::task::spawn_blocking(move || foreign.join().unwrap()).await.unwrap();
+    assert_eq!(read, (numbers(ONE, 1..=KEPT + 7), 0));
 }
 
 #[tokio::test]

@@ -161,18 +161,35 @@ impl Folder {
         }
     }
 
-    /// The file of a mission's tape.
+    /// The file that a mission's tape has or would have. Only for ids of missions that are known: whoever names a mission
+    /// could name any file. [`tape`](Self::tape) checks.
     #[must_use]
     pub fn path(&self, mission: &MissionId) -> PathBuf {
         self.directory.join(format!("{mission}.{SUFFIX}"))
     }
 
-    /// Opens a mission's tape for reading.
+    /// The file of the tape that a mission has, whoever names the mission: never another file than a tape of this folder.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn tape(&self, mission: &MissionId) -> Result<PathBuf, TapeError> {
+        let path = self.path(mission);
+        // What a link leads to is no tape, nor is what might keep its reader waiting.
+        let is_tape =
+            is_mission_id(mission.as_str()) && std::fs::symlink_metadata(&path).is_ok_and(|about| about.is_file());
+        if is_tape { Ok(path) } else { Err(self.missing(mission)) }
+    }
+
+    pub(super) fn missing(&self, mission: &MissionId) -> TapeError {
+        TapeError::Missing { prefix: mission.to_string(), directory: self.directory.clone() }
+    }
+
+    /// Opens a mission's tape for reading, whoever names the mission.
     ///
     /// # Errors
     /// When there is none.
     pub fn read(&self, mission: &MissionId) -> Result<Reader, TapeError> {
-        Reader::open(&self.path(mission))
+        Reader::open(&self.tape(mission)?)
     }
 
     /// Whether the tape is being written.
@@ -346,9 +363,12 @@ impl Folder {
 fn mission_of(entry: &DirEntry) -> Option<MissionId> {
     let name = entry.file_name();
     let stem = name.to_str()?.strip_suffix(SUFFIX)?.strip_suffix('.')?;
-    // As `new_mission_id` writes it.
-    let id = Uuid::try_parse(stem).ok().filter(|id| id.to_string() == stem)?;
-    entry.file_type().ok()?.is_file().then(|| MissionId::new(id.to_string()))
+    (is_mission_id(stem) && entry.file_type().ok()?.is_file()).then(|| MissionId::new(stem.to_owned()))
+}
+
+/// Whether it is written as `new_mission_id` writes it: such a text leads to no other folder.
+pub(super) fn is_mission_id(text: &str) -> bool {
+    Uuid::try_parse(text).is_ok_and(|id| id.to_string() == text)
 }
 
 /// Whether someone holds the lock. The lock of this look goes with the file.

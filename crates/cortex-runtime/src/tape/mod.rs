@@ -3,7 +3,7 @@
 //! `docs/tape.md`.
 //!
 //! - [`record`]: one line; `writer`: how lines get onto the disk; `chain`: how a change afterwards is found out;
-//! - [`folder`]: the files, their names, age and fixing;
+//! - [`folder`]: the files, their names, age and fixing; `recorded`: a list of them;
 //! - [`reader`]: reading them back; `published`: what was published, over all tapes; [`mod@replay`]: running a mission again; [`follow`]: reading along.
 //!
 //! What moves something is on the disk before it is carried out: see `Tape::write_permit`.
@@ -28,6 +28,7 @@ pub mod follow;
 pub(crate) mod published;
 pub mod reader;
 pub mod record;
+mod recorded;
 pub mod replay;
 mod writer;
 
@@ -40,6 +41,7 @@ pub use folder::{Folder, Summary, TapeStatus, WORDINGS_FOLDER};
 pub use follow::Follower;
 pub use reader::Reader;
 pub use record::{Body, Entry, Record};
+pub use recorded::MOST_RECORDED;
 pub use replay::{Replay, replay};
 
 use crate::not_written::{NotWritten, Unrecorded};

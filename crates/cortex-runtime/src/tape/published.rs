@@ -77,7 +77,9 @@ impl Iterator for Published {
 
 /// The tapes that may hold something later than an event.
 fn recent(folder: &Folder, after: Option<&EventId>) -> Vec<MissionId> {
-    let since = after.and_then(time_of).map(|time| time.checked_sub(CLOCK_MARGIN).unwrap_or(UNIX_EPOCH));
+    let since = after
+        .and_then(|after| time_of(after.as_str()))
+        .map(|time| time.checked_sub(CLOCK_MARGIN).unwrap_or(UNIX_EPOCH));
     let is_recent = |mission: &MissionId| {
         let changed = std::fs::metadata(folder.path(mission)).and_then(|file| file.modified());
         changed.is_ok_and(|changed| since.is_none_or(|since| changed >= since))
@@ -90,9 +92,9 @@ fn recent(folder: &Folder, after: Option<&EventId>) -> Vec<MissionId> {
     missions
 }
 
-/// When an id was made.
-fn time_of(id: &EventId) -> Option<SystemTime> {
-    let (seconds, nanoseconds) = Uuid::try_parse(id.as_str()).ok()?.get_timestamp()?.to_unix();
+/// When the id of an event or of a mission was made.
+pub(super) fn time_of(id: &str) -> Option<SystemTime> {
+    let (seconds, nanoseconds) = Uuid::try_parse(id).ok()?.get_timestamp()?.to_unix();
     UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))
 }
 

@@ -1,9 +1,12 @@
 //! The live status of this Cortex, as one [`Overview`]: gathered from those who know, published on `~/overview` and, as ROS
 //! wants it, on `/diagnostics`.
 //!
-//! - `told`: what events tell; `missions`: from their events; `components`: from the monitor or the graph; `publishing`: the topics;
+//! - `told`: what events tell; `missions`: from their events; `components`: from the monitor or the graph;
+//! - `changes`: when it is time to look anew; `publishing`: the one who looks, and gives the rest of the process and the topics
+//!   what was seen;
 //! - `diagnostics`: the same for tools of ROS; `screen`: the same for people, which `cortex status` prints.
 
+mod changes;
 mod components;
 mod diagnostics;
 mod missions;
@@ -28,6 +31,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
 
 use crate::ModelWatch;
+use changes::Changes;
 use told::Told;
 
 /// Calls that are listed.
@@ -54,6 +58,7 @@ pub struct Sources {
 
 /// Gathers and publishes until it is dropped.
 pub struct Status {
+    overviews: watch::Receiver<Arc<Overview>>,
     _tasks: JoinSet<()>,
 }
 
@@ -68,6 +73,7 @@ impl Status {
             discovery: robot.discovery.clone(),
             view: sources.supervised.as_ref().map(supervision::Watch::view),
             told: Mutex::default(),
+            changes: Changes::default(),
             sources,
         });
         let missions = collector.sources.runtime.events();
@@ -75,8 +81,25 @@ impl Status {
         if let Some(watch) = &collector.sources.supervised {
             tasks.spawn(follow_monitor(Arc::clone(&collector), watch.events()));
         }
-        tasks.spawn(publishing::publish(Arc::clone(&collector), robot.endpoints.clone(), robot.node.clock().clone()));
-        Self { _tasks: tasks }
+        let (stop, runtime) = (&collector.sources.stop, &collector.sources.runtime);
+        tasks.spawn(follow(Arc::clone(&collector), stop.latch().watch()));
+        tasks.spawn(follow(Arc::clone(&collector), stop.watch_latest()));
+        tasks.spawn(follow(Arc::clone(&collector), runtime.watch_readiness()));
+        tasks.spawn(follow(Arc::clone(&collector), runtime.unconfirmed_halts()));
+        let first = Arc::new(collector.overview());
+        let sender = watch::Sender::new(Arc::clone(&first));
+        let overviews = sender.subscribe();
+        let latest = publishing::Latest::new(sender, first);
+        let (endpoints, clock) = (robot.endpoints.clone(), robot.node.clock().clone());
+        tasks.spawn(publishing::publish(collector, latest, endpoints, clock));
+        Self { overviews, _tasks: tasks }
+    }
+
+    /// The overview, now and later, within the process: renewed within a frame of a change, and every few seconds. Closed
+    /// when this is dropped.
+    #[must_use]
+    pub fn overviews(&self) -> watch::Receiver<Arc<Overview>> {
+        self.overviews.clone()
     }
 }
 
@@ -89,6 +112,8 @@ struct StatusCollector {
     discovery: Discovery,
     view: Option<watch::Receiver<RobotView>>,
     told: Mutex<Told>,
+    /// What has it look anew before its time.
+    changes: Changes,
     sources: Sources,
 }
 
@@ -202,11 +227,18 @@ impl StatusCollector {
         self.sources.model.metrics().mission_event(&event.data.payload);
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.note(event, now_ms(), || (self.sources.model.now(), self.sources.runtime.limits()));
+        drop(told);
+        self.changes.note();
     }
 
     fn note_monitor(&self, event: &MonitorEvent) {
         self.sources.model.metrics().monitor_event(event);
+        self.changes.note();
     }
+}
+
+async fn follow<T>(collector: Arc<StatusCollector>, value: watch::Receiver<T>) {
+    collector.changes.follow(value).await;
 }
 
 async fn follow_missions(collector: Arc<StatusCollector>, mut events: Events) {

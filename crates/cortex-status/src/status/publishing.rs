@@ -1,4 +1,5 @@
-//! Publishes the overview as JSON on `~/overview`, latched, and on `/diagnostics`.
+//! Gives the rest of the process each overview that is new, and publishes it as JSON on `~/overview`, latched, and on
+//! `/diagnostics`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,49 +9,117 @@ use cortex_ros_client::clock::RosClock;
 use cortex_ros_client::dynamic::Endpoints;
 use cortex_ros_client::{JsonTopic, QosProfile, RosError};
 use serde_json::json;
+use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::diagnostics::Reporter;
 use super::{StatusCollector, TOPIC};
 
-/// How often is looked whether something has changed; so often is it published at most.
+/// How often is looked whether something has changed of which nobody tells; so often is it published on topics at most.
 const LOOK: Duration = Duration::from_millis(300);
 /// How often it is published when nothing has changed, so that who reads it sees that Cortex goes on.
 const RENEW: Duration = Duration::from_secs(2);
 
-/// Publishes until the endpoints are shut down.
-pub(super) async fn publish(collector: Arc<StatusCollector>, endpoints: Endpoints, clock: RosClock) {
-    let topic = format!("{}/{TOPIC}", collector.node);
-    let overviews =
-        known(&topic, JsonTopic::create(&endpoints, &topic, "std_msgs/msg/String", QosProfile::TRANSIENT_LOCAL).await);
-    let diagnostics =
-        JsonTopic::create(&endpoints, "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", QosProfile::RELIABLE);
-    let diagnostics = known("/diagnostics", diagnostics.await);
+/// The latest overview for the rest of the process. Its one owner.
+pub(super) struct Latest {
+    sender: watch::Sender<Arc<Overview>>,
+    given: Given,
+}
+
+impl Latest {
+    pub(super) fn new(sender: watch::Sender<Arc<Overview>>, first: Arc<Overview>) -> Self {
+        Self { sender, given: Given(Some((first, Instant::now()))) }
+    }
+
+    fn renew(&mut self, now: &Arc<Overview>) {
+        if self.given.is_due(now) {
+            self.sender.send_replace(Arc::clone(now));
+            self.given.note(now);
+        }
+    }
+}
+
+/// What others were given last, and when.
+#[derive(Default)]
+struct Given(Option<(Arc<Overview>, Instant)>);
+
+impl Given {
+    /// Whether something has changed but the time, or it is time to show that Cortex goes on.
+    fn is_due(&self, now: &Overview) -> bool {
+        self.0.as_ref().is_none_or(|(before, at)| at.elapsed() >= RENEW || !is_same(before, now))
+    }
+
+    fn note(&mut self, now: &Arc<Overview>) {
+        self.0 = Some((Arc::clone(now), Instant::now()));
+    }
+}
+
+/// Whether they differ in nothing but when they were true.
+fn is_same(before: &Overview, now: &Overview) -> bool {
+    Overview { at_ms: now.at_ms, ..before.clone() } == *now
+}
+
+/// Gives and publishes until the endpoints are shut down.
+pub(super) async fn publish(
+    collector: Arc<StatusCollector>,
+    mut latest: Latest,
+    endpoints: Endpoints,
+    clock: RosClock,
+) {
+    let mut topics = Topics::create(&collector, &endpoints, clock).await;
     let mut looks = tokio::time::interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut published: Option<(Overview, Instant)> = None;
-    let mut reporter = Reporter::default();
+    let mut looked = Instant::now();
     loop {
-        looks.tick().await;
-        let now = collector.overview();
-        collector.sources.model.metrics().overview(&now);
-        if let Some(diagnostics) = &diagnostics
-            && let Some(message) = reporter.report(&now, clock.now_ns())
+        let is_for_topics = tokio::select! {
+            _ = looks.tick() => true,
+            () = collector.changes.next(looked) => false,
+        };
+        let now = Arc::new(collector.overview());
+        looked = Instant::now();
+        latest.renew(&now);
+        if is_for_topics {
+            topics.publish(&collector, &now);
+        }
+    }
+}
+
+/// Where others than this process see it.
+struct Topics {
+    overviews: Option<JsonTopic>,
+    published: Given,
+    diagnostics: Option<JsonTopic>,
+    reporter: Reporter,
+    clock: RosClock,
+}
+
+impl Topics {
+    async fn create(collector: &StatusCollector, endpoints: &Endpoints, clock: RosClock) -> Self {
+        let topic = format!("{}/{TOPIC}", collector.node);
+        let overviews = JsonTopic::create(endpoints, &topic, "std_msgs/msg/String", QosProfile::TRANSIENT_LOCAL);
+        let overviews = known(&topic, overviews.await);
+        let diagnostics =
+            JsonTopic::create(endpoints, "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", QosProfile::RELIABLE);
+        let diagnostics = known("/diagnostics", diagnostics.await);
+        Self { overviews, published: Given::default(), diagnostics, reporter: Reporter::default(), clock }
+    }
+
+    fn publish(&mut self, collector: &StatusCollector, now: &Arc<Overview>) {
+        collector.sources.model.metrics().overview(now);
+        if let Some(diagnostics) = &self.diagnostics
+            && let Some(message) = self.reporter.report(now, self.clock.now_ns())
             && let Err(problem) = diagnostics.publish(&message)
         {
             tracing::debug!("{problem}");
         }
-        let is_new = published
-            .as_ref()
-            .is_none_or(|(before, at)| at.elapsed() >= RENEW || Overview { at_ms: now.at_ms, ..before.clone() } != now);
-        if let Some(overviews) = &overviews
-            && is_new
+        if let Some(overviews) = &self.overviews
+            && self.published.is_due(now)
         {
-            let text = serde_json::to_string(&now).unwrap_or_default();
+            let text = serde_json::to_string(now.as_ref()).unwrap_or_default();
             if let Err(problem) = overviews.publish(&json!({"data": text})) {
                 tracing::debug!("{problem}");
             }
-            published = Some((now, Instant::now()));
+            self.published.note(now);
         }
     }
 }
