@@ -5,6 +5,7 @@ mod end_signal;
 #[cfg(debug_assertions)]
 mod faults;
 mod launcher;
+mod page;
 mod run;
 
 use std::process::ExitCode;

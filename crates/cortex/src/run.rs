@@ -10,7 +10,7 @@ use cortex_custom_actions::CustomActions;
 use cortex_events as events;
 use cortex_model::Reflex;
 use cortex_node::management::{self, Among, Management, tell};
-use cortex_node::{Agent, SelfWatch, Watched, logging};
+use cortex_node::{Agent, Operators, SelfWatch, Watched, logging};
 use cortex_protocol::ComponentName;
 use cortex_robot::supervision::actions::Actions;
 use cortex_robot::supervision::{self, RobotRecipe, Supervision};
@@ -25,6 +25,7 @@ use tokio::sync::broadcast;
 use crate::arguments::StartArguments;
 use crate::end_signal;
 use crate::launcher::Launcher;
+use crate::page;
 
 /// What the missions get to end when Cortex is told to, beyond the time that their tools may take to halt.
 const END_MARGIN: Duration = Duration::from_secs(5);
@@ -123,6 +124,7 @@ async fn serve(
     keep_records(&mut config, robot, dry_run);
     // Before anything begins, whoever wants it.
     let memory = stop_memory(&mut config);
+    let (page_address, sessions) = (resolved.web, page::sessions(&config));
     let name = resolved.robot;
     let runtime = Runtime::start(config, model);
     // The robot first: of two tools with one name, its own is used.
@@ -140,7 +142,7 @@ async fn serve(
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
     let supervised = supervision.map(|supervision| bring_up(supervision, robot, &runtime, &server)).transpose()?;
     let watched = Watched {
-        name,
+        name: name.clone(),
         robot,
         runtime: &runtime,
         stop: &stop,
@@ -148,6 +150,8 @@ async fn serve(
         supervised: supervised.as_ref().zip(watch.clone()),
     };
     let self_watch = SelfWatch::start(watched, figures, resolved.watch.hang)?;
+    let operators = Operators::new(agent.clone(), &runtime, stop.handle(), &self_watch);
+    let page = page_address.and_then(|address| page::serve(address, name, sessions, Arc::new(operators)));
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
     let happening = recipe.zip(acting).zip(supervised.as_ref()).map(|((recipe, acting), supervised)| {
@@ -187,6 +191,9 @@ async fn serve(
         None => Vec::new(),
     };
     server.shut_down().await;
+    if let Some(page) = page {
+        page.shut_down().await;
+    }
     end_threads(self_watch, stop).await;
     offering.abort();
     speaking.abort();

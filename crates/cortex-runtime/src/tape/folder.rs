@@ -21,6 +21,10 @@ use crate::envelope::Envelope;
 pub(crate) const JOURNAL_FOLDER: &str = "open-calls";
 /// The folder in that of the tapes in which robots keep what they have learnt.
 pub const WORDINGS_FOLDER: &str = "wordings";
+/// The folder in that of the tapes in which pages keep who has logged in.
+pub const PAGE_FOLDER: &str = "page";
+/// What else Cortex keeps in the folder of the tapes.
+const OWN_FOLDERS: [&str; 3] = [JOURNAL_FOLDER, WORDINGS_FOLDER, PAGE_FOLDER];
 /// What the file of a tape ends with.
 const SUFFIX: &str = "jsonl";
 /// The lines that say what a mission was about are among the first so many.
@@ -133,7 +137,7 @@ impl Folder {
             let entry = entry.map_err(failed)?;
             match mission_of(&entry) {
                 Some(mission) => missions.push(mission),
-                None if entry.file_name() == JOURNAL_FOLDER || entry.file_name() == WORDINGS_FOLDER => {}
+                None if OWN_FOLDERS.iter().any(|folder| entry.file_name() == *folder) => {}
                 None => others += 1,
             }
         }

@@ -37,7 +37,7 @@ mod tests;
 
 pub use chain::{Change, Integrity};
 pub use confirmations::Confirmations;
-pub use folder::{Folder, Summary, TapeStatus, WORDINGS_FOLDER};
+pub use folder::{Folder, PAGE_FOLDER, Summary, TapeStatus, WORDINGS_FOLDER};
 pub use follow::Follower;
 pub use reader::Reader;
 pub use record::{Body, Entry, Record};

@@ -29,9 +29,6 @@ const DEFAULT_TASKS: &[&str] = &["go to the kitchen, look around and say what yo
 /// How many seconds the client waits for Cortex to be found. It is ready by then, so only discovery takes time.
 const CLIENT_WAIT_SECONDS: &str = "20";
 
-/// Says where the page for people is served.
-const PAGE: &str = "CORTEX_WEB__LISTEN";
-
 /// All tasks of a demonstration are one conversation: "turn it off again" goes on with the task before.
 const SESSION: &str = "demo";
 
@@ -130,19 +127,6 @@ fn play(
     let mut cortex = stage.command("cortex", traces);
     // What a demonstration is taught is not for a robot of one's own.
     cortex.arg("run").env("CORTEX_WORDINGS__FILE", stage.log("wordings").with_extension("jsonl"));
-    if std::env::var_os(PAGE).is_none() {
-        // It may run beside a robot that has the port.
-        cortex.env(PAGE, "off");
-    }
-    if let Some(recipe) = recipe {
-        progress::say(&format!("Starting cortex with {} in ROS domain {domain}", recipe.display()));
-        cortex.arg(recipe).env("PATH", stage.path()?);
-    } else {
-        progress::say(&format!("Starting the simulated home in ROS domain {domain}"));
-        let mut simulator = stage.command("cortex-sim", traces);
-        start(Part::Simulator, &mut simulator, &stage.log("sim"), events, processes)?;
-        progress::say("Starting cortex");
-    }
     if let Some(model) = model {
         cortex.args(["--model", model]);
     }

@@ -11,10 +11,13 @@ use anyhow::{Context as _, Result, bail};
 use rustix::process::Signal;
 
 use super::events::{self, Event, Events, Part};
-use crate::log;
+use crate::{log, progress};
 
 /// What a process prints when it can be used.
 const READY: &str = "ready";
+
+/// What Cortex prints in front of the address of its page.
+const PAGE: &str = "page: ";
 
 /// How long a process may take until it can be used. Generous, because the machine may be building something else.
 const START_LIMIT: Duration = Duration::from_secs(90);
@@ -137,6 +140,9 @@ fn follow(part: Part, output: impl std::io::Read, mut log: File, sender: &SyncSe
     while matches!(output.read_until(b'\n', &mut line), Ok(bytes) if bytes > 0) {
         // A full disk must not stop the process that prints, so the rest of its output is still read.
         let _ = log.write_all(&line);
+        if let Some(page) = line.strip_prefix(PAGE.as_bytes()) {
+            progress::say(&format!("The page: {}", String::from_utf8_lossy(page).trim_end()));
+        }
         if !ready && line.starts_with(READY.as_bytes()) {
             ready = true;
             let _ = sender.send(Event::Ready(part));
