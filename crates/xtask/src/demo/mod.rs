@@ -127,6 +127,15 @@ fn play(
     let mut cortex = stage.command("cortex", traces);
     // What a demonstration is taught is not for a robot of one's own.
     cortex.arg("run").env("CORTEX_WORDINGS__FILE", stage.log("wordings").with_extension("jsonl"));
+    if let Some(recipe) = recipe {
+        progress::say(&format!("Starting cortex with {} in ROS domain {domain}", recipe.display()));
+        cortex.arg(recipe).env("PATH", stage.path()?);
+    } else {
+        progress::say(&format!("Starting the simulated home in ROS domain {domain}"));
+        let mut simulator = stage.command("cortex-sim", traces);
+        start(Part::Simulator, &mut simulator, &stage.log("sim"), events, processes)?;
+        progress::say("Starting cortex");
+    }
     if let Some(model) = model {
         cortex.args(["--model", model]);
     }
