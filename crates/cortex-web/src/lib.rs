@@ -4,25 +4,32 @@
 //! its own, so that missions and pages do not slow each other.
 //!
 //! - `server`: the listener, its bounds, its end; `router`: which request is answered by what;
-//! - `access`: who asks, with which role, and which requests a browser was tricked into;
-//! - `live`: the live stream; `sse`: the same events for programs;
-//! - `commands`: what people ask for, once each, and only while it is what they were looking at;
+//! - `access`: who asks, with which role, and which requests a browser was tricked into; `login`: requests about that;
+//! - `hub`: what happens, gathered for all pages; `live`: one page's live stream; `sse`: the same events for programs;
+//! - `commands`, `known_commands`, `seen`: what people ask for, once each, and only while it is what they were looking at;
 //! - `stop`: STOP, which waits for none of the others;
 //! - `missions`, `report`: what was recorded; `pages`: the shell and its assets; `openapi`: the API as a document.
 
 mod access;
 mod audit;
+mod callers;
 mod commands;
+mod connection;
 mod error;
 mod headers;
+mod hub;
+mod known_commands;
 mod live;
+mod login;
 mod missions;
 mod openapi;
 mod pages;
 mod report;
+mod request;
 mod router;
 mod seen;
 mod server;
+mod site;
 mod sse;
 mod stop;
 mod write_timeout;

@@ -22,11 +22,11 @@ use tokio::io::AsyncReadExt as _;
 use tokio::time::timeout;
 use tokio_util::io::ReaderStream;
 
-use crate::access::Reading;
+use crate::callers::Reading;
 use crate::error::{ApiError, ErrorKind};
-use crate::live::json;
+use crate::hub::json;
 use crate::report::Report;
-use crate::router::Site;
+use crate::site::Site;
 
 /// Missions that are listed where the client does not say how many, and at most.
 const LISTED: usize = 50;

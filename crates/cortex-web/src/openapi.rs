@@ -12,9 +12,10 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::access::{LogIn, LoggedIn, NewPairing, OpenPairing, PairingCode, ShownSession};
+use crate::access::{OpenPairing, ShownSession};
 use crate::commands::CommandRequest;
 use crate::error::ApiError;
+use crate::login::{LogIn, LoggedIn, NewPairing, PairingCode};
 use crate::seen::Seen;
 
 /// `GET /api/v1/openapi.json`.

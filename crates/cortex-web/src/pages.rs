@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, SET_COOKIE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use cortex_protocol::overview::Overview;
@@ -16,10 +16,10 @@ use cortex_protocol::{CommandOutcome, ToolName};
 use rust_embed::{EmbeddedFile, RustEmbed};
 use sha2::{Digest as _, Sha256};
 
-use crate::access::{check_embedding, see_other};
+use crate::access::check_embedding;
+use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
-use crate::router::Site;
-use crate::server::Connection;
+use crate::site::Site;
 
 #[derive(RustEmbed)]
 #[folder = "assets/"]
@@ -96,6 +96,16 @@ fn summary(overview: &Overview) -> String {
         let _ = write!(words, " Task: {}", mission.task);
     }
     words
+}
+
+/// Leads a browser elsewhere.
+pub(crate) fn see_other(place: &'static str, cookie: Option<HeaderValue>) -> Response {
+    let mut response = StatusCode::SEE_OTHER.into_response();
+    response.headers_mut().insert(LOCATION, HeaderValue::from_static(place));
+    if let Some(cookie) = cookie {
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    response
 }
 
 /// Fills in a shell.

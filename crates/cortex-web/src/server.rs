@@ -1,7 +1,7 @@
 //! The listener: its own threads, its bounds, its end.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,16 +14,18 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
 use crate::access::Access;
-use crate::commands::KnownCommands;
-use crate::live::Hub;
-use crate::router::{Site, router};
+use crate::connection::Connection;
+use crate::hub::Hub;
+use crate::known_commands::KnownCommands;
+use crate::router::router;
+use crate::site::Site;
 use crate::write_timeout::WriteTimeout;
 use crate::{WebError, WebLimits, WebSettings};
 
@@ -133,26 +135,6 @@ fn listen(address: SocketAddr) -> Result<std::net::TcpListener, WebError> {
     Ok(listener)
 }
 
-/// The connection that a request came by.
-#[derive(Debug, Clone)]
-pub(crate) struct Connection {
-    peer: IpAddr,
-    is_spare: bool,
-    /// Its place among the connections, for as long as anybody has use for it.
-    _place: Arc<OwnedSemaphorePermit>,
-}
-
-impl Connection {
-    pub(crate) fn peer(&self) -> IpAddr {
-        self.peer
-    }
-
-    /// Whether it is one of those that are kept free for STOP.
-    pub(crate) fn is_spare(&self) -> bool {
-        self.is_spare
-    }
-}
-
 async fn accept(site: Arc<Site>, listener: TcpListener) {
     let router = router(Arc::clone(&site));
     let places = Arc::new(Semaphore::new(site.settings.limits.connections));
@@ -177,7 +159,7 @@ async fn accept(site: Arc<Site>, listener: TcpListener) {
         else {
             continue;
         };
-        let connection = Connection { peer: peer.ip(), is_spare, _place: Arc::new(place) };
+        let connection = Connection::new(peer.ip(), is_spare, place);
         site.tasks.spawn(serve(Arc::clone(&site), router.clone(), stream, connection));
     }
 }

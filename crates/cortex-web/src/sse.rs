@@ -14,11 +14,12 @@ use cortex_protocol::CloudEvent;
 use futures::stream;
 use tokio_util::sync::CancellationToken;
 
-use crate::access::Reading;
+use crate::callers::Reading;
 use crate::error::ApiError;
 use crate::headers;
-use crate::live::json;
-use crate::router::{After, Site, event_id};
+use crate::hub::json;
+use crate::request::{After, event_id};
+use crate::site::Site;
 
 /// How often a stream without events shows that it lives.
 const PULSE: Duration = Duration::from_secs(15);

@@ -11,10 +11,10 @@ use axum::response::{IntoResponse as _, Response};
 use cortex_protocol::{Command, CommandOutcome};
 
 use crate::access::Caller;
+use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::headers::wants_json;
-use crate::router::Site;
-use crate::server::Connection;
+use crate::site::Site;
 use crate::{audit, pages};
 
 /// Begins a stop, which goes on whatever becomes of the future that waits for its outcome.

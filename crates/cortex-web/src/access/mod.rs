@@ -2,7 +2,6 @@
 
 mod pairing;
 mod peer;
-mod requests;
 mod secret;
 mod sessions;
 
@@ -18,22 +17,20 @@ use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-pub(crate) use pairing::{LIFETIME, OpenPairing, PairingRefusal};
-pub(crate) use peer::{NOBODY, check_embedding, check_origin, is_own_origin};
-pub(crate) use requests::{Acting, LogIn, LoggedIn, NewPairing, PairingCode, Reading, see_other};
-pub(crate) use requests::{end_pairing, end_session, log_in, log_out, login_page, make_pairing, pairings, sessions};
-pub(crate) use sessions::{Session, Sessions, ShownSession};
+pub(crate) use pairing::{LIFETIME, OpenPairing, PairingRefusal, Pairings};
+pub(crate) use peer::{NOBODY, check_embedding, check_origin, counted_as, is_own_origin};
+pub(crate) use sessions::{IDLE_S, Session, Sessions, ShownSession};
 
 use crate::WebError;
 use crate::error::{ApiError, ErrorKind};
 
 /// The cookie that holds the token of a session.
-const COOKIE_NAME: &str = "cortex_session";
+pub(crate) const COOKIE_NAME: &str = "cortex_session";
 
 /// The sessions and the codes that begin them.
 pub(crate) struct Access {
     sessions: Arc<Sessions>,
-    pairings: Mutex<pairing::Pairings>,
+    pairings: Mutex<Pairings>,
 }
 
 /// Somebody who may look on, at least.
@@ -107,7 +104,11 @@ impl Access {
         }
     }
 
-    fn pairings(&self) -> MutexGuard<'_, pairing::Pairings> {
+    pub(crate) fn sessions(&self) -> Arc<Sessions> {
+        Arc::clone(&self.sessions)
+    }
+
+    pub(crate) fn pairings(&self) -> MutexGuard<'_, Pairings> {
         self.pairings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

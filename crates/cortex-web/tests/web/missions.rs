@@ -81,11 +81,16 @@ async fn the_document_names_what_there_is() {
             }
         }
     }
-    for header in
-        ["x-content-type-options", "referrer-policy", "cross-origin-opener-policy", "cross-origin-resource-policy"]
-    {
-        let answer = house.get("/nothing").send().await.unwrap();
-        assert!(answer.headers().contains_key(header), "{header}");
+    let answer = house.get("/nothing").send().await.unwrap();
+    for (header, value) in [
+        ("x-content-type-options", "nosniff"),
+        // With "no-referrer", browsers send forms with "Origin: null".
+        ("referrer-policy", "same-origin"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("cache-control", "no-store"),
+    ] {
+        assert_eq!(answer.headers()[header], value, "{header}");
     }
     assert_eq!(refusal(house.get("/stop")).await, (405, "invalid".to_owned()));
 }

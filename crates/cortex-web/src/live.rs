@@ -1,4 +1,5 @@
-//! One page's connection to the live stream.
+//! One page's connection to the live stream. Nothing is lost and nothing comes twice, however slowly a page reads and however
+//! often its connection breaks.
 //!
 //! A reader and a writer that do not wait for each other: a page that takes nothing can still say STOP. The writer sends the
 //! frames that all pages share as long as the page keeps up; then it puts frames together from the events that the hub keeps;
@@ -22,13 +23,13 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::timeout;
 
-use super::frame::Frame;
-use super::hub::{Moment, json};
-use super::recent::{Encoded, FRAME_BYTES, FRAME_EVENTS, Following};
-use crate::access::{Caller, Reading, is_own_origin};
+use crate::access::{Caller, is_own_origin};
+use crate::callers::Reading;
+use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
-use crate::router::{After, Site};
-use crate::server::Connection;
+use crate::hub::{Encoded, FRAME_BYTES, FRAME_EVENTS, Following, Frame, Moment, json};
+use crate::request::After;
+use crate::site::Site;
 use crate::stop;
 
 /// Stops of one connection that may be under way at a time.

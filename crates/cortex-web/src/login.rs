@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Body;
-use axum::extract::{FromRequestParts, Path, State};
-use axum::http::header::{LOCATION, SET_COOKIE};
-use axum::http::request::Parts;
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
@@ -15,49 +13,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::peer::counted_as;
-use super::{COOKIE_NAME, Caller, LIFETIME, NOBODY, OpenPairing, PairingRefusal, Session, ShownSession};
-use super::{check_embedding, check_origin, sessions::IDLE_S};
+use crate::access::{
+    COOKIE_NAME, Caller, IDLE_S, LIFETIME, OpenPairing, PairingRefusal, Session, ShownSession, check_origin, counted_as,
+};
+use crate::callers::{Acting, Reading};
+use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::headers::media_type;
-use crate::router::{Site, json_body, whole_body};
-use crate::server::Connection;
+use crate::pages::see_other;
+use crate::request::{json_body, whole_body};
+use crate::site::Site;
 use crate::{WebError, audit, pages};
-
-/// Somebody who looks on.
-pub(crate) struct Reading(pub(crate) Caller);
-
-/// Somebody who changes something, from the robot's own page or from a program.
-pub(crate) struct Acting(pub(crate) Caller);
-
-impl FromRequestParts<Arc<Site>> for Reading {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, ApiError> {
-        check_embedding(&parts.headers)?;
-        identify(parts, site).map(Self)
-    }
-}
-
-impl FromRequestParts<Arc<Site>> for Acting {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, ApiError> {
-        let caller = identify(parts, site)?;
-        match caller.check_origin(&parts.headers) {
-            Ok(()) => Ok(Self(caller)),
-            Err(error) => {
-                audit::refused(&caller, parts.uri.path(), &error);
-                Err(error)
-            }
-        }
-    }
-}
-
-fn identify(parts: &Parts, site: &Site) -> Result<Caller, ApiError> {
-    let peer = parts.extensions.get::<Connection>().map_or(NOBODY, Connection::peer);
-    site.access.identify(peer, &parts.headers)
-}
 
 /// What a device says to get a session.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -140,7 +106,7 @@ async fn begin_session(
             }
         }
     })?;
-    let sessions = Arc::clone(&site.access.sessions);
+    let sessions = site.access.sessions();
     let begun = blocking(move || sessions.begin(&name, role)).await?;
     audit::login(connection.peer(), &format!("session {} of {:?} as {role:?}", begun.1.id, begun.1.name));
     Ok(begun)
@@ -148,7 +114,7 @@ async fn begin_session(
 
 /// `POST /logout`.
 pub(crate) async fn log_out(State(site): State<Arc<Site>>, Acting(caller): Acting) -> Result<Response, ApiError> {
-    let (sessions, id) = (Arc::clone(&site.access.sessions), caller.session_id());
+    let (sessions, id) = (site.access.sessions(), caller.session_id());
     blocking(move || sessions.end(id)).await?;
     audit::acted(&caller, "logout", "the session is ended");
     Ok(see_other("/login", cookie("", 0)))
@@ -216,7 +182,7 @@ pub(crate) async fn sessions(
     Reading(caller): Reading,
 ) -> Result<Json<Vec<ShownSession>>, ApiError> {
     caller.require(Role::Administer)?;
-    Ok(Json(site.access.sessions.list()))
+    Ok(Json(site.access.sessions().list()))
 }
 
 /// `DELETE /api/v1/sessions/ID`: its streams are closed at once.
@@ -226,7 +192,7 @@ pub(crate) async fn end_session(
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
     require(&caller, "end a session")?;
-    let sessions = Arc::clone(&site.access.sessions);
+    let sessions = site.access.sessions();
     let is_ended = match id.parse() {
         Ok(id) => blocking(move || sessions.end(id)).await?,
         Err(_) => false,
@@ -261,13 +227,4 @@ async fn blocking<T: Send + 'static>(
 fn cookie(token: &str, lifetime_s: u64) -> Option<HeaderValue> {
     let cookie = format!("{COOKIE_NAME}={token}; HttpOnly; SameSite=Strict; Path=/; Max-Age={lifetime_s}");
     HeaderValue::from_str(&cookie).ok()
-}
-
-pub(crate) fn see_other(place: &'static str, cookie: Option<HeaderValue>) -> Response {
-    let mut response = StatusCode::SEE_OTHER.into_response();
-    response.headers_mut().insert(LOCATION, HeaderValue::from_static(place));
-    if let Some(cookie) = cookie {
-        response.headers_mut().insert(SET_COOKIE, cookie);
-    }
-    response
 }

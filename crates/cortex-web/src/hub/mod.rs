@@ -1,5 +1,8 @@
 //! The hub of the live stream: one task gathers what happens into frames, for all pages alike. It waits for no page.
 
+mod frame;
+mod recent;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,8 +15,11 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::frame::{Frame, Part};
-use super::recent::{Encoded, Following, Recent};
+pub(crate) use frame::Frame;
+use frame::Part;
+use recent::Recent;
+pub(crate) use recent::{Encoded, FRAME_BYTES, FRAME_EVENTS, Following};
+
 use crate::seen::{Basis, FRESH, Seen};
 
 /// How long events are gathered before they are sent.
