@@ -1,0 +1,44 @@
+//! The page for people: served beside the robot, which works on without it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cortex_core::OperatorPort;
+use cortex_node::management::tell;
+use cortex_protocol::Role;
+use cortex_runtime::RuntimeConfig;
+use cortex_runtime::tape::PAGE_FOLDER;
+use cortex_web::{WebServer, WebSettings};
+
+/// Serves the page there, and says where it is. Whoever is not at this machine needs a code, of which the first is printed.
+pub(crate) fn serve(
+    listen: SocketAddr,
+    robot: String,
+    sessions: Option<PathBuf>,
+    port: Arc<dyn OperatorPort>,
+) -> Option<WebServer> {
+    let settings = WebSettings { state_directory: sessions, ..WebSettings::new(listen, robot) };
+    let server = WebServer::start(settings, port)
+        .inspect_err(|problem| tracing::error!("there is no page, and the robot works on without: {problem}"))
+        .ok()?;
+    let address = server.address();
+    tell(&format!("page: http://{address}/"));
+    if !address.ip().is_loopback() {
+        match server.pairing_code(Role::Operate) {
+            Ok(code) => tell(&format!(
+                "page: another device logs in with the code {code}, once, within ten minutes; \
+                 the page's Access view on this machine makes further ones"
+            )),
+            Err(problem) => tracing::error!("nobody can log in to the page from another device: {problem}"),
+        }
+    }
+    Some(server)
+}
+
+/// Where the sessions of this node's page outlive a restart. None: its records don't, either.
+pub(crate) fn sessions(config: &RuntimeConfig) -> Option<PathBuf> {
+    let tapes = &config.tape.as_ref()?.directory;
+    let node = config.journal.as_ref()?.file.file_stem()?;
+    Some(tapes.join(PAGE_FOLDER).join(node))
+}
