@@ -84,6 +84,8 @@ impl Browser {
             "--no-sandbox".to_owned(),
             "--disable-dev-shm-usage".to_owned(),
             "--hide-scrollbars".to_owned(),
+            // It ends when the driver does.
+            "--remote-debugging-pipe".to_owned(),
             format!("--window-size={width},{height}"),
         ];
         if colours == Colours::Dark {
@@ -153,6 +155,15 @@ impl Page {
     /// The whole window as PNG.
     pub async fn screenshot(&self) -> Vec<u8> {
         done("a screenshot", self.client.screenshot().await)
+    }
+
+    /// Keeps what the window shows in `screenshots` in the target folder, for people to look at.
+    pub async fn keep_screenshot(&self, name: &str) {
+        let program = crate::binary("cortex");
+        let folder =
+            program.parent().and_then(Path::parent).expect("programs are in the target folder").join("screenshots");
+        std::fs::create_dir_all(&folder).expect("a folder for screenshots");
+        std::fs::write(folder.join(format!("{name}.png")), self.screenshot().await).expect("a screenshot is written");
     }
 
     /// What the browser has complained of since it was asked last: errors of scripts, refused content, failed requests.

@@ -19,9 +19,10 @@ export function createStop({ live, state, actions }) {
 
   function stop() {
     const overview = state.overview;
-    const before = [...(overview?.calls ?? []), ...(overview?.unsettled ?? [])].map((call) => call.tool);
+    const flying = [...state.missions.values()].flatMap((mission) => mission.flight);
+    const before = new Set([...(overview?.calls ?? []), ...(overview?.unsettled ?? []), ...flying].map((call) => call.tool));
     if (attempt) attempt.settled = true;
-    attempt = { before, outcome: null, error: '', settled: false, seen: false };
+    attempt = { before: [...before], outcome: null, error: '', settled: false, seen: false };
     const mine = attempt;
     form.classList.add('sent');
     setTimeout(() => form.classList.remove('sent'), 600);
