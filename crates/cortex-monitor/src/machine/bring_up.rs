@@ -18,17 +18,16 @@ impl SupervisedComponent {
     /// Begins when all that it depends on works.
     pub(super) fn wait(&mut self, turn: &mut Turn<'_>) {
         if turn.missing.is_empty() {
-            self.told_waiting.clear();
+            self.reports.waits_for(&[]);
             self.begin_bring_up(turn);
-        } else if self.told_waiting != turn.missing {
-            self.told_waiting.clone_from(&turn.missing);
+        } else if self.reports.waits_for(&turn.missing) {
             turn.report(MonitorEvent::Waiting { component: self.name.clone(), waits_for: turn.missing.clone() });
         }
     }
 
     pub(super) fn begin_bring_up(&mut self, turn: &mut Turn<'_>) {
         self.lost = true;
-        self.returned = false;
+        self.returns.wait_no_more();
         turn.not_stopped.remove(&self.name);
         self.state = RecoveryState::BringingUp {
             step: StartupStep::Begin,

@@ -18,10 +18,13 @@ use crate::restart_rate_limiter::{RateLimitChange, RestartRateLimiter};
 use supervised_component::SupervisedComponent;
 use turn::{Counters, Turn};
 
+mod attempts;
 mod bring_up;
 mod exchange;
 mod handing_back;
 mod recovery;
+mod reports;
+mod returns;
 mod shut_down;
 mod supervised_component;
 #[cfg(test)]

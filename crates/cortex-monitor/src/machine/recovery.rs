@@ -14,17 +14,8 @@ use crate::ladder;
 impl SupervisedComponent {
     /// Looks after a component that works.
     pub(super) fn serve(&mut self, turn: &mut Turn<'_>, symptoms: &[Symptom]) {
-        let heal_after = self.recipe.fallbacks.failure_decay_s.duration();
-        let counted = self.attempts();
-        while self.heals_at().is_some_and(|at| turn.now >= at) {
-            self.healed_at = self.healed_at.saturating_add(heal_after);
-            self.used.retain(|_, used| {
-                *used -= 1;
-                *used > 0
-            });
-        }
-        let left = self.attempts();
-        if left != counted {
+        let decay = self.recipe.fallbacks.failure_decay_s.duration();
+        if let Some(left) = self.attempts.forgive(turn.now, decay) {
             turn.report(MonitorEvent::AttemptsForgiven { component: self.name.clone(), left });
         }
         // While the rate is limited, it is looked again when that lets somebody through.
@@ -58,17 +49,6 @@ impl SupervisedComponent {
         self.begin(turn, action, within, reason);
     }
 
-    /// The attempts that count, of the kind of failure that took the most.
-    fn attempts(&self) -> u32 {
-        self.used.values().copied().max().unwrap_or_default()
-    }
-
-    /// When the next attempt is forgiven, while it works.
-    pub(super) fn heals_at(&self) -> Option<Duration> {
-        let heal_after = self.recipe.fallbacks.failure_decay_s.duration();
-        (!self.used.is_empty()).then(|| self.healed_at.saturating_add(heal_after))
-    }
-
     /// While one failure is seen to, a worse one may come, of the component itself perhaps: that goes first, unless nothing
     /// would be done about it.
     pub(super) fn escalate(&mut self, turn: &mut Turn<'_>, symptoms: &[Symptom]) -> bool {
@@ -99,12 +79,10 @@ impl SupervisedComponent {
         }
         // What fails for a reason that is not known has to show first that it works.
         self.lost |= kind > FailureKind::System;
-        self.returned = false;
-        let used = self.used.get(&kind).copied().unwrap_or_default();
+        self.returns.wait_no_more();
+        let used = self.attempts.of(kind);
         let (rung, skipped) = self.next_rung(turn, kind, used);
-        if skipped > 0 {
-            self.used.insert(kind, used.saturating_add(skipped));
-        }
+        self.attempts.add(kind, skipped);
         let action = rung.as_ref().map(|rung| rung.action.clone());
         let within = rung.as_ref().map(|rung| rung.within_s.duration()).unwrap_or_default();
         let halts_first = rung.as_ref().is_none_or(|rung| rung.halt_first);
@@ -158,9 +136,7 @@ impl SupervisedComponent {
             // Not reached: only what has a rung comes here.
             return self.give_up(turn);
         };
-        let used = self.used.entry(kind).or_default();
-        *used = used.saturating_add(1);
-        let attempt = *used;
+        let attempt = self.attempts.add(kind, 1);
         turn.report(MonitorEvent::AttemptBegan { component: self.name.clone(), action: action.clone(), attempt });
         self.begin(turn, action, within, reason);
     }
@@ -199,10 +175,7 @@ impl SupervisedComponent {
             // Not reached: only what has begun an action comes here.
             return self.give_up(turn);
         };
-        if let Some(used) = self.used.get_mut(kind) {
-            *used = used.saturating_sub(1);
-        }
-        self.used.retain(|_, used| *used > 0);
+        self.attempts.take_back(*kind);
         if turn.stopped {
             turn.report(MonitorEvent::HeldByStop { component: self.name.clone(), action: action.clone() });
             self.state = RecoveryState::Held;
@@ -259,12 +232,12 @@ impl SupervisedComponent {
         if turn.now < until && !stands_alone {
             return;
         }
-        if self.returned {
+        if self.returns.is_waiting() {
             return self.take_up(turn);
         }
         let (kind, reason) = self.what_fails_now(symptoms);
-        self.used.clear();
-        self.returns = 0;
+        self.attempts.clear();
+        self.returns.forget_count();
         self.next_attempt(turn, kind, reason);
     }
 
@@ -276,18 +249,18 @@ impl SupervisedComponent {
         if !self.is_managed() || self.is_usable() {
             return;
         }
-        let soon = now.saturating_add(ladder::backoff(self.returns));
+        let soon = now.saturating_add(self.returns.backoff());
         match &mut self.state {
             RecoveryState::Pausing { until } if is_external => *until = soon.min(*until),
             RecoveryState::GivenUp { until, .. } | RecoveryState::Replaced { until }
                 if is_external || self.process.is_some() =>
             {
                 *until = soon.min(*until);
-                self.returned = true;
+                self.returns.wait();
             }
             _ => return,
         }
-        self.returns = self.returns.saturating_add(1);
+        self.returns.count();
     }
 
     /// Its node has begun anew while it was left alone: it is brought up, and no rung is used up by that.
@@ -346,13 +319,13 @@ impl SupervisedComponent {
         }
         self.recovery = None;
         self.lost = false;
-        self.returned = false;
-        self.returns = 0;
+        self.returns.wait_no_more();
+        self.returns.forget_count();
         // Whatever it was that brought it up, it is as new.
         self.wanted = None;
         self.pauses_missions = false;
         self.has_worked = true;
-        self.healed_at = turn.now;
+        self.attempts.begin_forgiving(turn.now);
         self.state = RecoveryState::Active;
         turn.report(MonitorEvent::CameUp { component: self.name.clone() });
     }

@@ -110,9 +110,9 @@ impl SupervisedComponent {
             self.state = RecoveryState::Idle;
             // When it is wanted again, it begins anew.
             self.damping.begin_anew();
-            self.told = None;
+            self.reports.forget_health();
             self.recovery = None;
-            self.used.clear();
+            self.attempts.clear();
             self.replaced = false;
             self.pauses_missions = false;
         }

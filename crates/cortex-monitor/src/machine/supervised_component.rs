@@ -1,20 +1,19 @@
 //! One component, and the way it takes.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cortex_protocol::ComponentName;
 use cortex_recipe::{ActionName, BuiltIn, ComponentRecipe, Lifecycle, Seconds};
 use serde::{Deserialize, Serialize};
 
+use super::attempts::Attempts;
+use super::reports::{News, Reports};
+use super::returns::Returns;
 use super::turn::Turn;
 use super::{ActionResult, AttemptId, Effect, MonitorEvent, ProcessNumber, Transition};
 use crate::evidence::Evidence;
 use crate::flap_damping::FlapDamping;
 use crate::health::{Ending, FailureKind, Health, LifecycleState, Severity, Symptom};
-
-/// How often other symptoms of one state of health are reported at most.
-const SYMPTOMS_PERIOD: Duration = Duration::from_secs(1);
 
 /// One component.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,17 +25,12 @@ pub(super) struct SupervisedComponent {
     pub(super) evidence: Evidence,
     /// What keeps it from being trusted.
     pub(super) damping: FlapDamping,
-    /// What keeps its health from being told again and again, also where nothing is done about it.
-    telling: FlapDamping,
     pub(super) state: RecoveryState,
     /// Its process, from the wish to start it until its end is known.
     pub(super) process: Option<ProcessNumber>,
     /// What is done about its failure. None: it is brought up for the first time, or works.
     pub(super) recovery: Option<Recovery>,
-    /// Attempts that are not forgiven, by the kind of failure.
-    pub(super) used: BTreeMap<FailureKind, u32>,
-    /// When one was forgiven, or it came up.
-    pub(super) healed_at: Duration,
+    pub(super) attempts: Attempts,
     pub(super) pauses_missions: bool,
     /// Whether its standby has its place.
     pub(super) replaced: bool,
@@ -44,25 +38,12 @@ pub(super) struct SupervisedComponent {
     /// Whether it was brought to its beginning, or has failed itself, since it came up last: it has to come up before
     /// anything builds on it again.
     pub(super) lost: bool,
-    /// Whether its node has begun anew while nothing was done about it.
-    pub(super) returned: bool,
-    /// How often it did so since it worked last, or since its ladder began.
-    pub(super) returns: u32,
-    /// What was told last of its health and its symptoms, and of what it waits for.
-    pub(super) told: Option<Told>,
-    pub(super) told_waiting: Vec<ComponentName>,
+    pub(super) returns: Returns,
+    pub(super) reports: Reports,
     /// How somebody wants it to be restarted although it works.
     pub(super) wanted: Option<ActionName>,
     /// Whether the monitor has heard of all calls that began before the component was kept from others last.
     pub(super) calls_are_known: bool,
-}
-
-/// The last report of a component's health.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Told {
-    health: Health,
-    symptoms: Vec<Symptom>,
-    at: Duration,
 }
 
 /// Where a component is on its way.
@@ -146,7 +127,7 @@ impl SupervisedComponent {
         let damping = FlapDamping::new(recipe.fallbacks.failure_decay_s.duration());
         Self {
             evidence: Evidence::new(&recipe),
-            telling: damping.clone(),
+            reports: Reports::new(damping.clone()),
             damping,
             name,
             recipe,
@@ -154,16 +135,12 @@ impl SupervisedComponent {
             state: RecoveryState::Idle,
             process: None,
             recovery: None,
-            used: BTreeMap::new(),
-            healed_at: Duration::ZERO,
+            attempts: Attempts::default(),
             pauses_missions: false,
             replaced: false,
             has_worked: false,
             lost: false,
-            returned: false,
-            returns: 0,
-            told: None,
-            told_waiting: Vec::new(),
+            returns: Returns::default(),
             wanted: None,
             // None has begun.
             calls_are_known: true,
@@ -420,7 +397,7 @@ impl SupervisedComponent {
             | RecoveryState::Replaced { until }
             | RecoveryState::HandedBack { until }
             | RecoveryState::ShuttingDown { until, .. } => Some(*until),
-            RecoveryState::Active => self.heals_at(),
+            RecoveryState::Active => self.attempts.next_forgiven(self.recipe.fallbacks.failure_decay_s.duration()),
             RecoveryState::Idle
             | RecoveryState::Waiting
             | RecoveryState::Acted
@@ -432,9 +409,8 @@ impl SupervisedComponent {
         let judged = self.is_judged();
         let evidence = judged.then(|| self.evidence.next_look(now, &self.recipe)).flatten();
         let symptoms = judged.then(|| self.evidence.symptoms(now, &self.recipe));
-        let told = symptoms.and_then(|symptoms| self.tells_symptoms_at(&symptoms));
-        let good =
-            [&self.damping, &self.telling].into_iter().filter_map(|damping| damping.good_at().filter(|_| judged));
+        let told = symptoms.and_then(|symptoms| self.reports.symptoms_at(&symptoms));
+        let good = [self.damping.good_at(), self.reports.good_at()].into_iter().flatten().filter(|_| judged);
         // What is over, and did not lead to a step, waits for something else.
         until.into_iter().chain(evidence).chain(told).chain(good).filter(|at| *at > now).min()
     }
@@ -466,33 +442,16 @@ impl SupervisedComponent {
         }
         let symptoms = self.evidence.symptoms(turn.now, &self.recipe);
         let health = Health::of(&symptoms);
-        let fails = matches!(health, Health::Failed { .. });
-        let unproven = self.state != RecoveryState::Active && !self.evidence.is_proof(turn.now, &self.recipe);
-        self.damping.judge(turn.now, self.is_hindered(health) || unproven);
-        self.telling.judge(turn.now, fails || unproven);
-        // That it is good for a moment is no news: it may come and go many times a second.
-        let is_news = health != Health::Healthy || !self.telling.is_bad();
-        let told = self.told.as_ref().map(|told| told.health);
-        if told != Some(health) && is_news {
-            self.told = Some(Told { health, symptoms: symptoms.clone(), at: turn.now });
+        let is_proven = self.state == RecoveryState::Active || self.evidence.is_proof(turn.now, &self.recipe);
+        self.damping.judge(turn.now, self.is_hindered(health) || !is_proven);
+        if let Some(news) = self.reports.judge(turn.now, &symptoms, is_proven) {
             let (component, symptoms) = (self.name.clone(), symptoms.clone());
-            turn.report(MonitorEvent::HealthChanged { component, health, symptoms });
-        } else if let Some(health) = told
-            && self.tells_symptoms_at(&symptoms).is_some_and(|at| turn.now >= at)
-        {
-            // Without symptoms it has yet to show that it works.
-            self.told = Some(Told { health, symptoms: symptoms.clone(), at: turn.now });
-            let (component, symptoms) = (self.name.clone(), symptoms.clone());
-            turn.report(MonitorEvent::SymptomsChanged { component, symptoms });
+            turn.report(match news {
+                News::Health => MonitorEvent::HealthChanged { component, health, symptoms },
+                News::Symptoms => MonitorEvent::SymptomsChanged { component, symptoms },
+            });
         }
         symptoms
-    }
-
-    /// When the symptoms are to be told, where they are others than those that were: it still fails, but for another reason.
-    /// Not at once each time, since a component may report a new reason many times a second.
-    fn tells_symptoms_at(&self, symptoms: &[Symptom]) -> Option<Duration> {
-        let told = self.told.as_ref()?;
-        (told.symptoms != symptoms).then(|| told.at.saturating_add(SYMPTOMS_PERIOD))
     }
 
     /// From now on it has to show that it works.
