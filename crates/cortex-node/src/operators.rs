@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_stop_says_who_asked_for_it_whatever_they_call_themselves() {
-        assert_eq!(reason(&Origin::new("web", "Ana")), "STOP by Ana on the page");
+        assert_eq!(reason(&Origin::new("web", "a tablet")), "STOP by a tablet on the page");
         assert_eq!(reason(&Origin::new("fleet", "depot 7")), "STOP by depot 7 by way of fleet");
         assert_eq!(reason(&Origin::new("web", " \n")), "STOP by somebody on the page");
         let hostile = reason(&Origin::new("web", format!("a\n\u{1b}[31m{}", "b".repeat(10_000))));

@@ -118,7 +118,8 @@ export function haltWords(halt) {
 
 export function originWords(origin) {
   if (!origin) return '';
-  return origin.client ? `${origin.channel} · ${origin.client}` : origin.channel;
+  const channel = origin.channel === 'web' ? 'page' : origin.channel;
+  return origin.client ? `${channel} · ${origin.client}` : channel;
 }
 
 export function plural(count, one, many = `${one}s`) {

@@ -181,8 +181,8 @@ function draw() {
   stop.update();
   if (state.overview) setText(byId('robot'), clip(state.overview.robot, 80));
   byId('views').lastElementChild.hidden = state.you?.role !== 'administer';
-  byId('logout').hidden = !state.you || state.you.name === 'loopback';
-  setText(byId('you'), state.you ? `${state.you.name === 'loopback' ? 'this computer' : clip(state.you.name, 40)} · ${state.you.role}` : '');
+  byId('logout').hidden = !state.you?.session;
+  setText(byId('you'), state.you ? `${clip(state.you.name, 40)} · ${state.you.role}` : '');
   cards.update(state.questions);
   taskBox.update(state.overview?.readiness);
   const view = currentView();

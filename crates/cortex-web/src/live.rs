@@ -360,11 +360,13 @@ impl<'a> Writer<'a> {
 struct You<'a> {
     name: &'a str,
     role: cortex_protocol::Role,
+    /// Whether there is a session to log out of.
+    session: bool,
 }
 
 impl<'a> From<&'a Caller> for You<'a> {
     fn from(caller: &'a Caller) -> Self {
-        Self { name: caller.name(), role: caller.role() }
+        Self { name: caller.name(), role: caller.role(), session: !caller.session_id().is_nil() }
     }
 }
 

@@ -1,10 +1,13 @@
-//! The browser in which the tests of the page run: Debian's Chromium, driven through its WebDriver.
+//! What the tests of the page run in: Debian's Chromium, driven through its WebDriver, and Node.js for the page's own
+//! modules.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 
+use crate::cargo;
 use crate::prerequisites::{Missing, find_any, find_program, require_all};
 use crate::progress;
 
@@ -13,7 +16,10 @@ const TESTS: &str = "cortex-stories";
 /// The names of the browser on different systems.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 const DRIVER: &str = "chromedriver";
-const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
+const NODE: &str = "node";
+const PACKAGES: [&str; 3] = ["chromium", "chromium-driver", "nodejs"];
+/// The tests of the page's modules.
+const MODULE_TESTS: &str = "crates/cortex-web/assets-tests";
 
 /// Whether a test run with these arguments opens the page.
 pub(crate) fn is_needed(packages: &[&str]) -> bool {
@@ -45,7 +51,28 @@ fn missing() -> Vec<Missing> {
             "install the one of your browser's version",
         ));
     }
+    if find_program(NODE).is_none() {
+        missing.push(Missing::new(
+            "Node.js, for the tests of the page's modules",
+            &PACKAGES,
+            "install Node.js 18 or newer",
+        ));
+    }
     missing
+}
+
+/// Runs the tests of the page's modules.
+pub(crate) fn test_modules(repository: &Path) -> Result<()> {
+    // Versions of Node.js disagree on what a folder means here.
+    let mut files = Vec::new();
+    for entry in fs::read_dir(repository.join(MODULE_TESTS)).context("the tests of the page's modules")? {
+        files.push(entry.context("the tests of the page's modules")?.path());
+    }
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "mjs"));
+    files.sort();
+    let mut node = Command::new(NODE);
+    node.current_dir(repository).arg("--test").args(files);
+    cargo::run("testing the page's modules", &mut node)
 }
 
 fn install(apt_get: &Path) -> Result<()> {

@@ -75,6 +75,7 @@ pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> 
     let packages = packages(arguments);
     if browser::is_needed(&packages) {
         browser::ensure()?;
+        browser::test_modules(repository)?;
     }
     let ros = prepare(repository, Purpose::Test)?;
     let binaries = Metadata::read(repository)?.target_directory()?.join(Profile::Debug.folder());

@@ -77,7 +77,7 @@ impl Cortex {
 }
 
 fn person(role: Role) -> Principal {
-    Principal { origin: Origin::new("web", "Ana"), role }
+    Principal { origin: Origin::new("web", "a tablet"), role }
 }
 
 fn say(task: &str) -> Command {
@@ -149,7 +149,7 @@ ros_tests! {
             let Ok(CommandOutcome::Stopped(stopped)) = outcome else { panic!("{outcome:?}") };
             assert_eq!((stopped.missions_ended, stopped.not_stopped), (0, Vec::new()));
             while !overviews.next().await.unwrap().stop.stopped {}
-            assert_eq!(overviews.latest().stop.why, "STOP by Ana on the page");
+            assert_eq!(overviews.latest().stop.why, "STOP by a tablet on the page");
             let refused = port.execute(say("Go to the kitchen"), person(Role::Operate)).await.unwrap_err();
             assert_eq!(refused.kind, CommandErrorKind::Refused, "{refused}");
             let forbidden = port.execute(Command::Resume, person(Role::Watch)).await.unwrap_err();

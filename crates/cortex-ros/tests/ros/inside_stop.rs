@@ -104,7 +104,7 @@ impl Served {
 }
 
 fn ana() -> Principal {
-    Principal::operator(Origin::new("web", "Ana"))
+    Principal::operator(Origin::new("web", "a tablet"))
 }
 
 const STOPPED: CommandOutcome = CommandOutcome::Stopped(StopOutcome { missions_ended: 1, not_stopped: Vec::new() });
@@ -117,15 +117,15 @@ ros_tests! {
         // From a thread of its own, whose runtime has neither clock nor blocking threads to spare.
         let foreign = handle.clone();
         let stopping = std::thread::spawn(move || {
-            let stopping = foreign.stop_for_task("STOP by Ana on the page".to_owned());
+            let stopping = foreign.stop_for_task("STOP by a tablet on the page".to_owned());
             assert!(foreign.latch().is_closed(), "nothing is sent although nothing was awaited");
             Builder::new_current_thread().build().unwrap().block_on(stopping)
         });
         let known = latest.wait_for(|latest| latest.as_ref().is_some_and(|latest| latest.not_stopped.is_some()));
         let known = tokio::time::timeout(LIMIT, known).await.unwrap().unwrap().clone().unwrap();
-        assert_eq!((known.why.as_str(), known.not_stopped), ("STOP by Ana on the page", Some(Vec::new())));
+        assert_eq!((known.why.as_str(), known.not_stopped), ("STOP by a tablet on the page", Some(Vec::new())));
         assert_eq!(stopping.join().unwrap(), Ok(STOPPED));
-        assert_eq!(served.on_disk().as_deref(), Some("STOP by Ana on the page"), "a restart keeps it stopped");
+        assert_eq!(served.on_disk().as_deref(), Some("STOP by a tablet on the page"), "a restart keeps it stopped");
 
         let resuming = tokio::spawn(handle.resume_for_task(ana()));
         let Served { removing, .. } = &served;
@@ -136,7 +136,7 @@ ros_tests! {
         let resumed = tokio::time::timeout(LIMIT, resuming).await.unwrap().unwrap();
         assert_eq!(resumed, Ok(CommandOutcome::Resumed { was_stopped: true }));
         assert!(!handle.latch().is_closed());
-        assert_eq!(*served.missions.resumed_by.lock().unwrap(), ["Ana"]);
+        assert_eq!(*served.missions.resumed_by.lock().unwrap(), ["a tablet"]);
         assert_eq!(served.on_disk(), None);
         served.shut_down().await;
     }

@@ -113,6 +113,9 @@ impl Access {
     }
 }
 
+/// The name of whoever is at the robot's own machine, in records and for people.
+const THIS_MACHINE: &str = "the robot's own computer";
+
 impl Caller {
     pub(crate) fn role(&self) -> Role {
         self.role
@@ -121,7 +124,7 @@ impl Caller {
     /// The name of the device, for people.
     pub(crate) fn name(&self) -> &str {
         match &self.who {
-            Who::ThisMachine => "loopback",
+            Who::ThisMachine => THIS_MACHINE,
             Who::Session(session) => &session.name,
         }
     }
