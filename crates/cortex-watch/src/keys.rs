@@ -369,3 +369,6 @@ fn command_of(purpose: &Purpose, text: &str, model: &Model) -> Result<Command, &
         }
     })
 }
+
+#[cfg(test)]
+mod tests;

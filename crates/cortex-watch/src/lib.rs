@@ -16,6 +16,8 @@ mod error;
 mod http;
 mod keys;
 mod line_edit;
+#[cfg(test)]
+mod made;
 mod model;
 mod plain;
 mod screen;

@@ -163,3 +163,6 @@ fn write(line: &Line) -> io::Result<()> {
         Line::About(line) => writeln!(io::stderr().lock(), "cortex watch: {line}"),
     }
 }
+
+#[cfg(test)]
+mod tests;

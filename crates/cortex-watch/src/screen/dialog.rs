@@ -17,7 +17,7 @@ const NOTICE_ROWS: usize = 3;
 const KEYS: [(&str, &str); 16] = [
     ("S, !", "STOP the robot, at once. No key locks it."),
     ("Ctrl-S", "the same, also while you type"),
-    ("q, Ctrl-C", "leave this view. The robot goes on: this is no stop."),
+    ("q, Ctrl-C", "leave the view. No stop: the robot goes on."),
     ("r", "resume after a stop; asks once more"),
     ("t", "type a task"),
     ("e", "revise the task that runs"),
@@ -27,7 +27,7 @@ const KEYS: [(&str, &str); 16] = [
     ("n", "say no; you may say why"),
     ("1-9", "choose, where a question has choices"),
     ("Tab", "the next question"),
-    ("↑ ↓", "scroll a question that is too long, or the events"),
+    ("↑ ↓", "scroll a long question, or the events"),
     ("PgUp PgDn", "scroll the events"),
     ("Home End", "the first event, the latest event"),
     ("Esc", "leave a line or a question of this view"),

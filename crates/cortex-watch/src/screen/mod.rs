@@ -26,6 +26,8 @@ use crate::text::{is_clean, wrap};
 
 /// From this width on, what has happened stands beside the plan.
 const TWO_COLUMNS: u16 = 100;
+/// Rows that a question gets before everything else.
+const QUESTION: usize = 9;
 /// Columns of the time before a line of the log.
 const TIME: usize = 9;
 
@@ -50,7 +52,7 @@ pub(crate) fn draw(model: &Model, ui: &mut Ui, now: Duration, ink: Ink, buffer: 
         let mut sections = Sections::new(model, ui, now, ink, left, left.height);
         sections.question(1).mission(2).plan(3).fit(buffer, left);
         let mut sections = Sections::new(model, ui, now, ink, right, right.height);
-        sections.components(1).budgets(2).log(0).fit(buffer, right);
+        sections.components(1).budgets(2).log(3).fit(buffer, right);
     } else {
         let mut sections = Sections::new(model, ui, now, ink, body, body.height);
         sections.mission(2).plan(3).question(1).components(4).budgets(5).log(6).fit(buffer, body);
@@ -58,11 +60,11 @@ pub(crate) fn draw(model: &Model, ui: &mut Ui, now: Duration, ink: Ink, buffer: 
     secure(buffer);
 }
 
-/// The last barrier: a cell that holds anything but letters is shown as a question mark.
+/// The last barrier: a cell that holds anything but letters is shown as a character that cannot be shown.
 fn secure(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         if !is_clean(cell.symbol()) {
-            cell.set_symbol("?");
+            cell.set_symbol("\u{fffd}");
         }
     }
 }
@@ -135,7 +137,7 @@ impl<'a> Sections<'a> {
         let place = (at + 1, questions.len());
         let rows = question::rows(question, place, self.now, self.ink, self.columns);
         let most = rows.body.len() + 2;
-        self.add(Section::Question(rows), rank, 5, most)
+        self.add(Section::Question(rows), rank, QUESTION, most)
     }
 
     fn components(&mut self, rank: usize) -> &mut Self {
@@ -178,7 +180,7 @@ impl<'a> Sections<'a> {
         let keys = match (more, focus.was_read) {
             (0, _) | (_, true) => rows.keys,
             (more, false) => Row::default()
-                .own(self.ink.loud(Tone::Warning), &format!(" ↓ {more} more rows: read them, then y or m")),
+                .own(self.ink.loud(Tone::Warning), &format!(" ↓ {more} more: read on with ↓, then y or m")),
         };
         let body = rows.body.into_iter().skip(focus.scroll).take(room);
         std::iter::once(rows.title).chain(body).chain(std::iter::once(keys)).collect()

@@ -117,7 +117,7 @@ pub(super) fn rows(model: &Model, robot_ms: u64, ink: Ink, columns: usize) -> Pl
 }
 
 fn from_events(view: &MissionView, robot_ms: u64, ink: Ink, columns: usize) -> PlanRows {
-    let mut all = PlanRows::default();
+    let (mut all, mut seen) = (PlanRows::default(), None);
     let (mut before, mut group): (Option<&Step>, Option<&Group>) = (None, None);
     let unknown = StepView::default();
     for (step, depth) in view.plan.steps.iter().zip(depths(&view.plan)) {
@@ -129,15 +129,14 @@ fn from_events(view: &MissionView, robot_ms: u64, ink: Ink, columns: usize) -> P
         }
         group = of_step;
         let state = view.steps.get(&step.number).unwrap_or(&unknown);
-        if state.status == StepStatus::Running || (all.running == 0 && !state.status.is_terminal()) {
-            all.running = all.rows.len();
+        // The last one that runs, or else the first one that is to come.
+        if state.status == StepStatus::Running || (seen.is_none() && !state.status.is_terminal()) {
+            seen = Some(all.rows.len());
         }
         all.rows.push(one_step(step, state, before, depth, robot_ms, ink, columns));
         before = Some(step);
     }
-    if all.running == 0 && view.result.is_some() {
-        all.running = all.rows.len();
-    }
+    all.running = seen.unwrap_or(all.rows.len());
     all
 }
 
@@ -156,7 +155,8 @@ fn one_step(
     let head = Row::default().space(2 + depth * 2).own(ink.of(tone), symbol);
     let head = head.own(name, &format!(" {} ", step.number)).text(name, step.call.tool.as_str());
     let mut tail = Row::default();
-    let is_next_of = |before: &Step| step.after == [before.number];
+    // What it waits for is plain where it follows that, or stands beside what waits for the same.
+    let is_next_of = |before: &Step| step.after == [before.number] || step.after == before.after;
     if !step.after.is_empty() && !before.is_some_and(is_next_of) {
         let after: Vec<String> = step.after.iter().map(ToString::to_string).collect();
         tail = tail.own(ink.of(Tone::Quiet), &format!(" after {}", after.join(",")));

@@ -153,7 +153,7 @@ pub(super) fn budgets(model: &Model, ink: Ink, columns: usize) -> Vec<Row> {
             share if share >= 0.8 => Tone::Warning,
             _ => Tone::Good,
         };
-        let row = Row::default().own(Style::new(), &format!(" {:<8}", name(budget.expense)));
+        let row = Row::default().own(Style::new(), &format!(" {:<8} ", name(budget.expense)));
         row.own(ink.of(tone), &bar(8, share)).own(Style::new(), &format!(" {}/{}", figure(budget.used), figure(limit)))
     };
     // Several stand beside each other where there is room.

@@ -36,7 +36,7 @@ mod tests {
 
     use super::*;
 
-    pub(crate) fn plan(after: &[&[u32]]) -> Plan {
+    fn plan(after: &[&[u32]]) -> Plan {
         let step = |(number, after): (u32, &&[u32])| Step {
             number: StepNumber(number),
             call: ToolCall { tool: "base.go".into(), arguments: serde_json::Map::new() },
@@ -60,6 +60,6 @@ mod tests {
         let mut grouped = plan(&[&[], &[], &[1, 2]]);
         grouped.groups.push(Group { name: "look".to_owned(), steps: vec![StepNumber(1), StepNumber(2)], at_once: 2 });
         assert_eq!(depths(&grouped), [1, 1, 0]);
-        assert_eq!(depths(&plan(&[&[1], &[9], &[3, 2, 1]])), [0, 0, 0]);
+        assert_eq!(depths(&plan(&[&[1], &[9], &[3, 2, 1]])), [1, 0, 0]);
     }
 }
