@@ -115,6 +115,9 @@ impl<'a> Sections<'a> {
 
     fn mission(&mut self, rank: usize) -> &mut Self {
         let Some((view, overview)) = self.model.mission() else {
+            if self.model.overview().is_none() {
+                return self;
+            }
             let row = Row::new(self.ink.of(Tone::Quiet), "No mission has run. t: type a task.");
             return self.add(Section::Window(vec![row], 0), rank, 1, 1);
         };
