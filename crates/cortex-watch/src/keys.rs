@@ -229,8 +229,9 @@ impl Ui {
     }
 
     fn answer(&mut self, letter: char, seen: Seen, model: &mut Model, now: Duration) -> Option<Intent> {
-        let focus = self.focus.as_ref();
-        let question = focus.and_then(|focus| model.questions().iter().find(|question| question.open.id == focus.id));
+        let focus = self.focus.as_mut();
+        let question =
+            focus.as_ref().and_then(|focus| model.questions().iter().find(|question| question.open.id == focus.id));
         let (Some(focus), Some(question)) = (focus, question) else {
             if !letter.is_ascii_digit() {
                 model.note(Tone::Warning, "No question is open.");
@@ -241,6 +242,8 @@ impl Ui {
         let is_choice = matches!(question.open.question.subject, Subject::Choice { .. });
         let agrees = matches!(letter, 'y' | 'm');
         if now.saturating_sub(focus.since) < LOOK_FIRST {
+            // A key that is held down answers one question, and not the next one too.
+            focus.since = now;
             model.note(Tone::Warning, "The question has only just appeared. Read it, then press the key again.");
             return None;
         }

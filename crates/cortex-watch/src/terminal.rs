@@ -93,7 +93,7 @@ impl Drop for Screen {
 fn draw(mut terminal: Terminal<CrosstermBackend<io::Stdout>>, mut wanted: mpsc::Receiver<Buffer>) -> io::Result<()> {
     while let Some(picture) = wanted.blocking_recv() {
         if !TAKEN.load(Ordering::SeqCst) {
-            break;
+            return Err(io::Error::other("a part of the program has failed, and the terminal was given back"));
         }
         terminal.draw(|frame| copy(&picture, frame.buffer_mut()))?;
     }

@@ -185,6 +185,12 @@ fn a_key_meant_for_another_question_answers_none() {
     person.look(1_000);
     assert_eq!(person.letter('y'), None);
     assert!(person.told().contains("only just appeared"));
+    // A key that is held down goes on for longer than anybody has to look.
+    for _ in 0..100 {
+        person.now += Duration::from_millis(33);
+        person.frame(3, |_| {});
+        assert_eq!(person.letter('y'), None);
+    }
     person.now += LATER;
     let (answer, _) = command(person.letter('y'));
     assert!(matches!(answer, Command::Answer { question, .. } if question.number.0 == 2));

@@ -48,6 +48,7 @@ impl StopState {
     pub(super) fn answered(&mut self, answer: Result<StopOutcome, String>) {
         // One that has worked is not undone by another way that has failed.
         *self = match (answer, std::mem::take(self)) {
+            (Ok(outcome), Self::Done(earlier)) => Self::Done(both(earlier, outcome)),
             (Ok(outcome), _) => Self::Done(outcome),
             (Err(_), done @ (Self::Done(_) | Self::Sent { is_stopped: true, .. })) => done,
             (Err(reason), _) => Self::Failed(reason),
@@ -70,4 +71,13 @@ impl StopState {
         (*way, *at) = (StopWay::Request, now);
         true
     }
+}
+
+/// What a STOP came to that was sent in two ways. What one of them does not know to be at rest may move.
+fn both(mut earlier: StopOutcome, later: StopOutcome) -> StopOutcome {
+    earlier.missions_ended = earlier.missions_ended.max(later.missions_ended);
+    earlier.not_stopped.extend(later.not_stopped);
+    earlier.not_stopped.sort();
+    earlier.not_stopped.dedup();
+    earlier
 }

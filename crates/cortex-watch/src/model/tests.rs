@@ -121,7 +121,10 @@ fn a_stop_goes_on_the_stream_and_once_more_by_itself_where_nothing_comes_of_it()
     model.apply(Update::StopAnswered(Ok(stopped(&["base.go_to"]))), SECOND * 2);
     let StopState::Done(outcome) = model.stop() else { panic!("{:?}", model.stop()) };
     assert_eq!(outcome.not_stopped, ["base.go_to".into()]);
-    // The other way has failed, and the robot is stopped all the same.
+    // The other way knows of nothing that moves, which proves nothing.
+    model.apply(Update::StopAnswered(Ok(stopped(&[]))), SECOND * 2);
+    assert!(matches!(model.stop(), StopState::Done(outcome) if outcome.not_stopped == ["base.go_to".into()]));
+    // It has failed, and the robot is stopped all the same.
     model.apply(Update::StopAnswered(Err("no connection".to_owned())), SECOND * 2);
     assert!(matches!(model.stop(), StopState::Done(_)));
     // Until it is resumed.
