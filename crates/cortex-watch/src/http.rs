@@ -120,7 +120,11 @@ pub(crate) fn failed(error: impl std::error::Error) -> RequestError {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(behind) = source {
-        text = format!("{text}: {behind}");
+        let more = behind.to_string();
+        // Some errors say what is behind them by themselves.
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
         source = behind.source();
     }
     RequestError::Failed(text)
