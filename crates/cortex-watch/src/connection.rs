@@ -17,9 +17,9 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_conf
 
 use crate::address::Address;
 use crate::error::WatchError;
-use crate::http::{Http, RequestError, bearer, failed, refusal};
+use crate::http::{Http, bearer, failed, refusal};
 use crate::model::Update;
-use crate::wire::{FRAME_BYTES, Frame};
+use crate::wire::{FRAME_BYTES, Frame, RequestError};
 
 const CONNECT: Duration = Duration::from_secs(3);
 /// A stream without a frame for so long is given up: the server sends one every 250 ms.

@@ -8,11 +8,10 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValu
 use reqwest::{Client, RequestBuilder, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use thiserror::Error;
 
 use crate::address::Address;
 use crate::error::WatchError;
-use crate::wire::{ApiError, CommandRequest, ReceivedEvent};
+use crate::wire::{ApiError, CommandRequest, ReceivedEvent, RequestError};
 
 const CONNECT: Duration = Duration::from_secs(3);
 /// So long an answer may take. A stop waits until what moves is at rest.
@@ -21,17 +20,6 @@ const READ: Duration = Duration::from_secs(10);
 /// Longest answer, in bytes. The events of a long mission are the longest.
 const MOST_BYTES: usize = 64 << 20;
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-
-/// Why a request came to nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub(crate) enum RequestError {
-    /// The server refuses.
-    #[error("{}", .0.reason)]
-    Refused(ApiError),
-    /// There was no answer, or none that can be read.
-    #[error("{0}")]
-    Failed(String),
-}
 
 /// See the module.
 #[derive(Debug, Clone)]

@@ -8,16 +8,16 @@ use futures::{Stream, StreamExt as _};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{MissedTickBehavior, interval};
 use uuid::Uuid;
 
 use crate::error::WatchError;
-use crate::http::{Http, RequestError};
+use crate::http::Http;
 use crate::keys::{Intent, Ui};
 use crate::model::{Model, StopState, StopWay, Tone, Update};
 use crate::screen::{Ink, draw};
-use crate::wire::{CommandRequest, Seen};
+use crate::wire::{CommandRequest, RequestError, Seen};
 
 /// How often ages and countdowns are drawn anew, and STOP is looked after.
 const TICK: Duration = Duration::from_millis(100);
@@ -70,7 +70,7 @@ where
                 None => break,
             },
             Some(answer) = view.requests.join_next(), if !view.requests.is_empty() => {
-                let failed = |_| Update::Answered(Err("the request has failed; look whether it happened".to_owned()));
+                let failed = |error: JoinError| Update::Answered(Err(RequestError::Failed(error.to_string())));
                 let answer = answer.unwrap_or_else(failed);
                 view.update(answer);
             }
@@ -157,21 +157,13 @@ impl<Size: Fn() -> Option<Rect>> View<Size> {
 
     fn request_stop(&mut self) {
         let http = self.http.clone();
-        self.requests.spawn(async move {
-            let unknown = |error: RequestError| format!("{error}. Use the emergency stop of the robot itself.");
-            Update::StopAnswered(http.stop().await.map_err(unknown))
-        });
+        self.requests.spawn(async move { Update::StopAnswered(http.stop().await) });
     }
 
     fn command(&mut self, command: cortex_protocol::Command, seen: Seen) {
         let http = self.http.clone();
         let request = CommandRequest { id: Uuid::new_v4(), seen: Some(seen), command };
         self.model.note(Tone::Quiet, "Sent; no answer yet.");
-        self.requests.spawn(async move {
-            Update::Answered(http.command(&request).await.map_err(|error| match error {
-                RequestError::Refused(error) => error.reason,
-                RequestError::Failed(problem) => format!("{problem}. It may have happened: look."),
-            }))
-        });
+        self.requests.spawn(async move { Update::Answered(http.command(&request).await) });
     }
 }

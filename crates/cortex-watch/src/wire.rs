@@ -6,6 +6,7 @@ use cortex_protocol::overview::Overview;
 use cortex_protocol::{CloudEvent, Command, CommandOutcome, MissionId, OpenQuestion, Role, strict_json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use thiserror::Error;
 use uuid::Uuid;
 
 /// Longest frame of the live stream, in bytes.
@@ -51,6 +52,17 @@ pub(crate) struct ApiError {
     pub kind: String,
     /// For people: what happened, and what to do.
     pub reason: String,
+}
+
+/// Why a request came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(crate) enum RequestError {
+    /// The server refuses. Nothing has changed then.
+    #[error("{}", .0.reason)]
+    Refused(ApiError),
+    /// There was no answer, or none that can be read.
+    #[error("{0}")]
+    Failed(String),
 }
 
 /// Who the server takes this client for.

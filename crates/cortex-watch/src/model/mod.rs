@@ -19,7 +19,7 @@ pub(crate) use mission::fraction;
 pub(crate) use mission::{MissionView, StepView};
 pub(crate) use stop::{StopState, StopWay};
 
-use crate::wire::{Basis, Frame, ReceivedEvent, Seen, StopAnswer, You};
+use crate::wire::{Basis, Frame, ReceivedEvent, RequestError, Seen, StopAnswer, You};
 
 /// Without a frame for so long, the picture is frozen: the server sends one every 250 ms.
 pub(crate) const FROZEN_AFTER: Duration = Duration::from_secs(1);
@@ -39,9 +39,9 @@ pub(crate) enum Update {
         reason: String,
     },
     /// A command was answered.
-    Answered(Result<CommandOutcome, String>),
+    Answered(Result<CommandOutcome, RequestError>),
     /// A STOP that was sent as a request of its own was answered.
-    StopAnswered(Result<CommandOutcome, String>),
+    StopAnswered(Result<CommandOutcome, RequestError>),
 }
 
 /// Something that people are told once, in the line above the keys.
@@ -98,7 +98,12 @@ impl Model {
             Update::Lost { reason } => self.lost = Some(reason),
             Update::Answered(Ok(CommandOutcome::Stopped(outcome))) => self.stop.answered(Ok(outcome)),
             Update::Answered(Ok(outcome)) => self.note(Tone::Good, said(&outcome)),
-            Update::Answered(Err(reason)) => self.note(Tone::Bad, format!("Refused: {reason}")),
+            Update::Answered(Err(RequestError::Refused(error))) => {
+                self.note(Tone::Bad, format!("Refused: {}", error.reason));
+            }
+            Update::Answered(Err(RequestError::Failed(problem))) => {
+                self.note(Tone::Bad, format!("No answer, so it may have happened; look. {problem}"));
+            }
             Update::StopAnswered(answer) => self.take_stop(answer),
         }
     }
@@ -139,7 +144,7 @@ impl Model {
         }
         match frame.stop {
             Some(StopAnswer::Outcome(outcome)) => self.take_stop(Ok(outcome)),
-            Some(StopAnswer::Error(error)) => self.take_stop(Err(error.reason)),
+            Some(StopAnswer::Error(error)) => self.take_stop(Err(RequestError::Refused(error))),
             None => {}
         }
         if let Some(part) = frame.unreadable.first() {
@@ -171,12 +176,12 @@ impl Model {
         if is_progress { self.log.add_progress(&event.subject, line) } else { self.log.add(line) }
     }
 
-    fn take_stop(&mut self, answer: Result<CommandOutcome, String>) {
-        self.stop.answered(match answer {
-            Ok(CommandOutcome::Stopped(outcome)) => Ok(outcome),
-            Ok(_) => Err("The answer was not that of a stop. Look whether the robot is at rest.".to_owned()),
-            Err(reason) => Err(reason),
-        });
+    fn take_stop(&mut self, answer: Result<CommandOutcome, RequestError>) {
+        let unclear = || RequestError::Failed("the answer was not that of a stop".to_owned());
+        self.stop.answered(answer.and_then(|outcome| match outcome {
+            CommandOutcome::Stopped(outcome) => Ok(outcome),
+            _ => Err(unclear()),
+        }));
     }
 
     /// Takes note that the person says STOP, and says how it is to be sent.

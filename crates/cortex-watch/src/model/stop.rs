@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use cortex_protocol::StopOutcome;
 
+use crate::wire::RequestError;
+
 /// So long the live stream has to show that the STOP has arrived.
 const PROMPT: Duration = Duration::from_secs(1);
 
@@ -45,13 +47,13 @@ impl StopState {
         *self = Self::Sent { way, at, stops, is_stopped: false };
     }
 
-    pub(super) fn answered(&mut self, answer: Result<StopOutcome, String>) {
+    pub(super) fn answered(&mut self, answer: Result<StopOutcome, RequestError>) {
         // One that has worked is not undone by another way that has failed.
         *self = match (answer, std::mem::take(self)) {
             (Ok(outcome), Self::Done(earlier)) => Self::Done(both(earlier, outcome)),
             (Ok(outcome), _) => Self::Done(outcome),
             (Err(_), done @ (Self::Done(_) | Self::Sent { is_stopped: true, .. })) => done,
-            (Err(reason), _) => Self::Failed(reason),
+            (Err(error), _) => Self::Failed(format!("{error}. Use the emergency stop of the robot itself.")),
         };
     }
 

@@ -4,7 +4,7 @@ use cortex_protocol::{CommandOutcome, MissionStatus, StepNumber, StepStatus, Sto
 
 use super::*;
 use crate::made;
-use crate::wire::{ApiError, ReceivedEvent};
+use crate::wire::{ApiError, ReceivedEvent, RequestError};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -125,7 +125,7 @@ fn a_stop_goes_on_the_stream_and_once_more_by_itself_where_nothing_comes_of_it()
     model.apply(Update::StopAnswered(Ok(stopped(&[]))), SECOND * 2);
     assert!(matches!(model.stop(), StopState::Done(outcome) if outcome.not_stopped == ["base.go_to".into()]));
     // It has failed, and the robot is stopped all the same.
-    model.apply(Update::StopAnswered(Err("no connection".to_owned())), SECOND * 2);
+    model.apply(Update::StopAnswered(Err(RequestError::Failed("no connection".to_owned()))), SECOND * 2);
     assert!(matches!(model.stop(), StopState::Done(_)));
     // Until it is resumed.
     model.apply(frame(3, |frame| frame.basis = Some(Basis { stops: 1, stopped: true, ..made::basis() })), SECOND * 3);
@@ -162,7 +162,10 @@ fn a_stop_that_the_robot_shows_is_not_repeated_and_an_older_one_does_not_count()
 fn a_stop_that_is_refused_is_told_with_its_reason() {
     let mut model = made::model(|_| {});
     model.begin_stop(Duration::ZERO);
-    let error = ApiError { kind: "unavailable".to_owned(), reason: "Cortex is going down.".to_owned() };
+    let error = ApiError { kind: "unavailable".to_owned(), reason: "Cortex is going down".to_owned() };
     model.apply(frame(2, |frame| frame.stop = Some(crate::wire::StopAnswer::Error(error))), Duration::ZERO);
-    assert_eq!(model.stop(), &StopState::Failed("Cortex is going down.".to_owned()));
+    assert_eq!(
+        model.stop(),
+        &StopState::Failed("Cortex is going down. Use the emergency stop of the robot itself.".to_owned())
+    );
 }

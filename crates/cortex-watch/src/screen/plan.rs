@@ -45,7 +45,8 @@ pub(super) fn mission(
     if let Some(revision) = view.and_then(|view| view.revisions.last()) {
         rows.push(Row::new(ink.of(Tone::Person), "revised").space(1).text(ink.of(Tone::Person), revision));
     }
-    let plan = view.map_or_else(|| overview.map_or(0, |overview| overview.plan), |view| view.plan_number);
+    let of_events = view.map(|view| view.plan_number).filter(|plan| *plan > 0);
+    let plan = of_events.or(overview.map(|overview| overview.plan)).unwrap_or_default();
     let (state, tone) = state(view, overview);
     let mut row = Row::default().space(6).text(ink.of(tone), &state);
     if plan > 0 {

@@ -158,7 +158,7 @@ fn hostile_text_from_every_place_reaches_the_terminal_as_letters_only() {
     };
     model.apply(Update::Frame(Box::new(first)), Duration::ZERO);
     model.apply(Update::Lost { reason: hostile.to_owned() }, Duration::ZERO);
-    model.apply(Update::Answered(Err(hostile.to_owned())), Duration::ZERO);
+    model.apply(Update::Answered(Err(crate::wire::RequestError::Failed(hostile.to_owned()))), Duration::ZERO);
     for size in [(60, 20), (80, 24), (120, 60)] {
         let drawn = buffer(&mut model, &mut Ui::default(), Duration::ZERO, size, Ink::Colours);
         assert!(drawn.content.iter().all(|cell| is_clean(cell.symbol())), "{size:?}");
