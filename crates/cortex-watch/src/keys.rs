@@ -239,15 +239,14 @@ impl Ui {
             return None;
         };
         let id = question.open.id.clone();
-        let is_choice = matches!(question.open.question.subject, Subject::Choice { .. });
-        let agrees = matches!(letter, 'y' | 'm');
         if now.saturating_sub(focus.since) < LOOK_FIRST {
             // A key that is held down answers one question, and not the next one too.
             focus.since = now;
             model.note(Tone::Warning, "The question has only just appeared. Read it, then press the key again.");
             return None;
         }
-        if agrees && !is_choice && !focus.was_read {
+        // No is the safe answer.
+        if letter != 'n' && !focus.was_read {
             model.note(Tone::Warning, "There is more of the question: go to its end with the arrow keys, then answer.");
             return None;
         }

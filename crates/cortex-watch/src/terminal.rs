@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crossterm::cursor::Show;
+use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::execute;
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
-use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
+use ratatui::backend::{Backend as _, CrosstermBackend};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use tokio::sync::{mpsc, oneshot};
@@ -36,6 +35,14 @@ pub(crate) fn size() -> Option<Rect> {
     Some(Rect::new(0, 0, width, height))
 }
 
+/// What the terminal is to show.
+pub(crate) struct Picture {
+    /// The whole screen.
+    pub(crate) cells: Buffer,
+    /// Whether nothing is known of what the terminal shows, so that all of it is drawn.
+    pub(crate) is_fresh: bool,
+}
+
 /// A terminal that is taken over until this is dropped.
 pub(crate) struct Screen {
     ended: oneshot::Receiver<io::Result<()>>,
@@ -46,7 +53,7 @@ impl Screen {
     ///
     /// # Errors
     /// When it is no terminal, or refuses.
-    pub(crate) fn take() -> io::Result<(Self, mpsc::Sender<Buffer>)> {
+    pub(crate) fn take() -> io::Result<(Self, mpsc::Sender<Picture>)> {
         HOOK.call_once(|| {
             let before = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |panic| {
@@ -59,13 +66,11 @@ impl Screen {
         // From here on it is given back whatever happens.
         let screen = Self { ended };
         enable_raw_mode()?;
-        execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
-        let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-        terminal.clear()?;
+        execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)?;
         let (pictures, wanted) = mpsc::channel(1);
         thread::Builder::new().name("watch-draw".to_owned()).spawn(move || {
             // Nobody waits for it any more where the view has ended.
-            let _ = ends.send(draw(terminal, wanted));
+            let _ = ends.send(draw(wanted));
         })?;
         Ok((screen, pictures))
     }
@@ -89,25 +94,24 @@ impl Drop for Screen {
     }
 }
 
-/// Draws on a thread of its own, so that a terminal that takes nothing holds no key up.
-fn draw(mut terminal: Terminal<CrosstermBackend<io::Stdout>>, mut wanted: mpsc::Receiver<Buffer>) -> io::Result<()> {
-    while let Some(picture) = wanted.blocking_recv() {
+/// Draws on a thread of its own, so that a terminal that takes nothing holds no key up. It asks the terminal nothing: answers
+/// would come among the keys, or not at all.
+fn draw(mut wanted: mpsc::Receiver<Picture>) -> io::Result<()> {
+    let mut terminal = CrosstermBackend::new(io::stdout());
+    let mut shown = Buffer::default();
+    while let Some(Picture { cells, is_fresh }) = wanted.blocking_recv() {
         if !TAKEN.load(Ordering::SeqCst) {
             return Err(io::Error::other("a part of the program has failed, and the terminal was given back"));
         }
-        terminal.draw(|frame| copy(&picture, frame.buffer_mut()))?;
+        if is_fresh || cells.area != shown.area {
+            terminal.clear()?;
+            shown = Buffer::empty(cells.area);
+        }
+        terminal.draw(shown.diff(&cells).into_iter())?;
+        io::Write::flush(&mut terminal)?;
+        shown = cells;
     }
     Ok(())
-}
-
-/// Copies the cells that both have: the terminal may have another size by now, and the next picture comes soon.
-fn copy(from: &Buffer, to: &mut Buffer) {
-    let both = from.area.intersection(to.area);
-    for position in both.positions() {
-        if let (Some(from), Some(to)) = (from.cell(position), to.cell_mut(position)) {
-            *to = from.clone();
-        }
-    }
 }
 
 /// Gives the terminal back, once.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use crossterm::event::Event;
+use crossterm::event::{Event, KeyCode, KeyModifiers};
 use futures::{Stream, StreamExt as _};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,6 +17,7 @@ use crate::http::Http;
 use crate::keys::{Intent, Ui};
 use crate::model::{Model, StopState, StopWay, Tone, Update};
 use crate::screen::{Ink, draw};
+use crate::terminal::Picture;
 use crate::wire::{CommandRequest, RequestError, Seen};
 
 /// How often ages and countdowns are drawn anew, and STOP is looked after.
@@ -29,7 +30,7 @@ pub(crate) struct Edges<Keys, Size> {
     pub(crate) stops: mpsc::Sender<()>,
     pub(crate) keys: Keys,
     pub(crate) size: Size,
-    pub(crate) pictures: mpsc::Sender<Buffer>,
+    pub(crate) pictures: mpsc::Sender<Picture>,
     pub(crate) ink: Ink,
 }
 
@@ -45,6 +46,8 @@ struct View<Size> {
     /// Requests that are not answered. They end with the view.
     requests: JoinSet<Update>,
     leaves: bool,
+    /// Whether the next picture is drawn as a whole.
+    is_fresh: bool,
 }
 
 /// Shows the view until the person leaves it.
@@ -58,7 +61,8 @@ where
 {
     let Edges { http, mut updates, stops, mut keys, size, pictures, ink } = edges;
     let (model, ui, begun) = (Model::default(), Ui::default(), Instant::now());
-    let mut view = View { model, ui, begun, http, stops, size, ink, requests: JoinSet::new(), leaves: false };
+    let mut view =
+        View { model, ui, begun, http, stops, size, ink, requests: JoinSet::new(), leaves: false, is_fresh: true };
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut is_old = true;
@@ -102,17 +106,22 @@ impl<Size: Fn() -> Option<Rect>> View<Size> {
         self.model.apply(update, now);
     }
 
-    fn picture(&mut self) -> Buffer {
+    fn picture(&mut self) -> Picture {
         let now = self.now();
-        let mut buffer = Buffer::empty((self.size)().unwrap_or(Rect::new(0, 0, 80, 24)));
+        let mut cells = Buffer::empty((self.size)().unwrap_or(Rect::new(0, 0, 80, 24)));
         self.ui.follow(&mut self.model, now);
-        draw(&self.model, &mut self.ui, now, self.ink, &mut buffer);
-        buffer
+        draw(&self.model, &mut self.ui, now, self.ink, &mut cells);
+        Picture { cells, is_fresh: std::mem::take(&mut self.is_fresh) }
     }
 
     fn take(&mut self, event: Event) {
         let now = self.now();
         match event {
+            // What another program wrote on the terminal goes away.
+            Event::Key(key) if key.code == KeyCode::Char('l') && key.modifiers.contains(KeyModifiers::CONTROL) => {
+                self.is_fresh = true;
+            }
+            Event::Resize(..) => self.is_fresh = true,
             Event::Key(key) => match self.ui.press(key, &mut self.model, now) {
                 Some(Intent::Stop) => self.stop(),
                 Some(Intent::Command { command, seen }) => self.command(command, seen),

@@ -53,7 +53,9 @@ impl StopState {
             (Ok(outcome), Self::Done(earlier)) => Self::Done(both(earlier, outcome)),
             (Ok(outcome), _) => Self::Done(outcome),
             (Err(_), done @ (Self::Done(_) | Self::Sent { is_stopped: true, .. })) => done,
-            (Err(error), _) => Self::Failed(format!("{error}. Use the emergency stop of the robot itself.")),
+            (Err(error), _) => {
+                Self::Failed(format!("{} Use the emergency stop of the robot itself.", sentence(&error)))
+            }
         };
     }
 
@@ -82,4 +84,9 @@ fn both(mut earlier: StopOutcome, later: StopOutcome) -> StopOutcome {
     earlier.not_stopped.sort();
     earlier.not_stopped.dedup();
     earlier
+}
+
+/// The error as a sentence, whether it ends with a full stop or not.
+fn sentence(error: &RequestError) -> String {
+    format!("{}.", error.to_string().trim_end().trim_end_matches('.'))
 }

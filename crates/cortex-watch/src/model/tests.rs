@@ -162,7 +162,7 @@ fn a_stop_that_the_robot_shows_is_not_repeated_and_an_older_one_does_not_count()
 fn a_stop_that_is_refused_is_told_with_its_reason() {
     let mut model = made::model(|_| {});
     model.begin_stop(Duration::ZERO);
-    let error = ApiError { kind: "unavailable".to_owned(), reason: "Cortex is going down".to_owned() };
+    let error = ApiError { kind: "unavailable".to_owned(), reason: "Cortex is going down.".to_owned() };
     model.apply(frame(2, |frame| frame.stop = Some(crate::wire::StopAnswer::Error(error))), Duration::ZERO);
     assert_eq!(
         model.stop(),

@@ -1,6 +1,7 @@
 //! The whole view before a real server: keys go in, pictures come out.
 
 mod server;
+mod terminal;
 
 use std::io;
 use std::process::ExitCode;
@@ -27,6 +28,7 @@ use crate::made;
 use crate::model::Update;
 use crate::plain::{Format, Line, Lines};
 use crate::screen::Ink;
+use crate::terminal::Picture;
 use crate::view::{Edges, show};
 use crate::wire::{Basis, Seen};
 
@@ -35,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A person before the view.
 struct Person {
     keys: mpsc::Sender<Event>,
-    pictures: mpsc::Receiver<Buffer>,
+    pictures: mpsc::Receiver<Picture>,
     showing: JoinHandle<Result<ExitCode, WatchError>>,
     connecting: JoinHandle<()>,
 }
@@ -85,7 +87,7 @@ impl Person {
         let mut last = String::new();
         let seen = async {
             loop {
-                last = text_of(&self.pictures.recv().await.unwrap());
+                last = text_of(&self.pictures.recv().await.unwrap().cells);
                 if is_meant(&last) {
                     return last.clone();
                 }

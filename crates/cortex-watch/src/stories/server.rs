@@ -134,6 +134,12 @@ impl Server {
         timeout(Duration::from_secs(10), found).await.unwrap_or_else(|_| panic!("heard only {:?}", self.said()))
     }
 
+    /// Waits until something changes, or a frame would be sent.
+    pub(super) async fn changed(&self) {
+        let mut changes = self.shared.changes.subscribe();
+        let _ = timeout(PULSE, changes.changed()).await;
+    }
+
     pub(super) fn said(&self) -> Vec<Said> {
         self.shared.robot().said.clone()
     }
