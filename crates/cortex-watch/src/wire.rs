@@ -2,7 +2,7 @@
 //!
 //! Fields that a newer Cortex adds are passed over; a part that cannot be read is an error of that part alone.
 
-use cortex_protocol::overview::Overview;
+use cortex_protocol::overview::{OVERVIEW_VERSION, Overview};
 use cortex_protocol::{CloudEvent, Command, CommandOutcome, MissionId, OpenQuestion, Role, strict_json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -158,7 +158,7 @@ impl Frame {
         let frame = Self {
             frame: written.frame,
             at_ms: written.at_ms,
-            overview: part(written.overview, "overview", &mut unreadable),
+            overview: part(written.overview.map(of_this_version), "overview", &mut unreadable),
             basis: part(written.basis, "basis", &mut unreadable),
             questions: part(written.questions, "questions", &mut unreadable),
             events: written.events.into_iter().map(ReceivedEvent::from).collect(),
@@ -169,6 +169,12 @@ impl Frame {
         };
         Ok(Self { unreadable, ..frame })
     }
+}
+
+/// The overview, unless it is of another version: that would mislead whoever reads it as this one.
+fn of_this_version(overview: Value) -> Value {
+    let is_known = overview.get("version").and_then(Value::as_u64) == Some(OVERVIEW_VERSION.into());
+    if is_known { overview } else { Value::Null }
 }
 
 fn part<T: serde::de::DeserializeOwned>(
@@ -198,6 +204,15 @@ mod tests {
         assert_eq!((frame.events[0].id(), &frame.events[0].event), (Some("e"), &None));
         let error = ApiError { kind: "busy".to_owned(), reason: "Later.".to_owned() };
         assert_eq!(frame.stop, Some(StopAnswer::Error(error)));
+    }
+
+    #[test]
+    fn an_overview_of_another_version_is_not_read_as_one_of_this() {
+        let mut frame = serde_json::json!({"frame": 1, "at_ms": 1, "overview": crate::made::overview()});
+        assert!(Frame::read(&frame.to_string()).unwrap().overview.is_some());
+        frame["overview"]["version"] = 2.into();
+        let frame = Frame::read(&frame.to_string()).unwrap();
+        assert_eq!((frame.overview, frame.unreadable), (None, vec!["overview"]));
     }
 
     #[test]
