@@ -9,6 +9,7 @@ use cortex_commands::arguments::{
     ToolsArguments, WordingsArguments,
 };
 use cortex_robot::supervision::GUARD;
+use cortex_watch::WatchArguments;
 
 /// Talk to a ROS 2 robot: Cortex finds out what it can do, plans a task given in plain language, and carries it out
 /// step by step.
@@ -26,6 +27,7 @@ Examples:
   cortex revise \"the other room\"                   change the task while the robot is on its way
   cortex pending                                   what missions ask people; `cortex approve` or `cortex deny` answers
   cortex status --watch                            its live status
+  cortex watch                                     its missions live, with approvals and STOP by key
   cortex tools                                     what the robot can do
   cortex call send_request_to_lamp/switch '{\"data\": true}'
   cortex plan \"look around the kitchen\"           what it would do
@@ -62,6 +64,8 @@ pub(crate) enum Command {
     Resume(ServerArguments),
     /// The live status of the running Cortex, on one screen: components, missions, goals, model, stop.
     Status(StatusArguments),
+    /// Watch the running Cortex in the terminal: the mission, its plan, what it asks. Stop, approve and send tasks by key.
+    Watch(WatchArguments),
     /// Make a plan for a task and print it, without carrying it out. Tools that only look are called.
     Plan(PlanArguments),
     /// List what the robot can do, and what is there but can't be called.
