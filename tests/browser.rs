@@ -1,7 +1,5 @@
 //! The browser of the tests, on a page of its own: what it finds, waits for and complains of.
 
-#![expect(clippy::unwrap_used, reason = "a test whose set-up fails ends here, and says why")]
-
 use cortex_stories::{Browser, Colours, Viewport};
 
 #[tokio::test]

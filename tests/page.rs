@@ -1,11 +1,6 @@
 //! The page in a real browser, over a real Cortex with real components: what a person reads, presses and types.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "a test whose set-up fails ends here, and says why"
-)]
+#![expect(clippy::unwrap_used, reason = "a test whose set-up fails ends here, and says why")]
 
 use cortex_stories::{Browser, Colours, Monitored, Page, ReverseProxy, TestRobot, Viewport, model, prompts};
 use cortex_testkit::{OpenAiServer, Served};

@@ -5,7 +5,7 @@ import { createActions, getJson } from './actions.js';
 import { createCards } from './cards.js';
 import { createComponents } from './components.js';
 import { badge, bdi, h, keyed, remake, setAttribute, setText } from './dom.js';
-import { age, clip, clock, coarse, cut, grouped, plural } from './format.js';
+import { age, clip, clock, coarse, cut, plural } from './format.js';
 import { createHistory } from './history.js';
 import { bindKeys } from './keys.js';
 import { connectLive } from './live.js';
@@ -115,7 +115,7 @@ function drawStrip() {
     overview.paused ? h('span.chip', badge('warn', 'Paused', 'waiting'), bdi(cut(overview.paused, 200))) : null,
     h('a.chip', { href: '#components' }, ill.length ? badge('bad', `${plural(ill.length, 'component')} with symptoms`, 'warning') : badge(overview.components.length ? 'good' : 'off', overview.components.length ? `${plural(overview.components.length, 'component')}, none with symptoms` : 'No components', overview.components.length ? 'success' : 'unknown')),
     unsettled ? h('a.chip', { href: '#components' }, badge('bad', `${plural(unsettled, 'call')} may still move`, 'warning')) : null,
-    h('span.chip', badge(error ? 'bad' : 'off', model.name ? `Model ${cut(model.name, 60)}` : 'No model', error ? 'failed' : null), h('span.quiet-text', `${grouped(model.requests)} requests, ${plural(model.errors, 'error')}`), error ? h('span', bdi(cut(error, 200))) : null),
+    h('span.chip', badge(error ? 'bad' : 'off', model.name ? `Model ${cut(model.name, 60)}` : 'No model', error ? 'failed' : null), h('span.quiet-text', `${plural(model.requests, 'request')}, ${plural(model.errors, 'error')}`), error ? h('span', bdi(cut(error, 200))) : null),
   ]);
 }
 
