@@ -84,6 +84,10 @@ async fn a_browser_logs_in_with_a_code_once() {
     let with_cookie = |request| far(request).header("Cookie", cookie.clone());
     assert_eq!(with_cookie(house.get("/api/v1/overview")).send().await.unwrap().status(), 200);
     assert_eq!(with_cookie(house.get("/")).send().await.unwrap().status(), 200);
+    // Another program on this host may have set one of the same name, and browsers send that one first.
+    let beside = format!("cortex_session=another; {cookie}");
+    let beside = far(house.get("/api/v1/overview")).header("Cookie", beside);
+    assert_eq!(beside.send().await.unwrap().status(), 200);
     // A cookie is sent by any page: it needs the page's own origin.
     let resume = command(1, &house.seen().await, json!({"command": "resume"}));
     let without = with_cookie(house.http.post(house.url("/api/v1/commands"))).json(&resume);
