@@ -40,8 +40,9 @@ const actions = createActions({
 const stop = createStop({ live: () => live, state, actions });
 const cardsRoot = h('div.cards', { hidden: true });
 const cards = createCards({ actions, seenBasis, root: cardsRoot, polite: byId('polite') });
-const panel = createMissionPanel({ actions, seenBasis });
-const taskBox = createTaskBox({ actions, running: () => state.basis?.mission ?? null, seenBasis, onSubmitted: (mission) => { selected = mission; } });
+const show = (mission) => { selected = mission; };
+const panel = createMissionPanel({ actions, seenBasis, onReopened: show });
+const taskBox = createTaskBox({ actions, running: () => state.basis?.mission ?? null, seenBasis, onSubmitted: show });
 const missionList = h('ul.missions');
 const noMission = h('div.panel.welcome');
 byId('mission').append(
