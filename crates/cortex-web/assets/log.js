@@ -41,6 +41,8 @@ export function createLog() {
     tellFresh();
   }, { passive: true });
   new ResizeObserver(follow).observe(list);
+  // A line gets its true height when it comes into sight.
+  list.addEventListener('contentvisibilityautostatechange', follow);
 
   function follow() {
     if (!follows) return;
