@@ -6,6 +6,16 @@ import { clock, cut } from './format.js';
 import { MAX_LINES } from './state.js';
 
 const LONGEST = 1200;
+const NEAR_END = 24;
+
+/**
+ * Whether a list that was scrolled follows its end, `top` being where it was before. A scroll is told later than it happens:
+ * lines that came meanwhile, or a list that became lower, are no reason to stop. Only who goes up stops it.
+ */
+export function stillFollows(list, followed, top) {
+  if (list.scrollTop + list.clientHeight >= list.scrollHeight - NEAR_END) return true;
+  return followed && list.scrollTop >= top;
+}
 
 export function createLog() {
   const search = h('input', { type: 'search', placeholder: 'Filter lines', 'aria-label': 'Filter lines by text', oninput: () => rebuild() });
@@ -22,12 +32,23 @@ export function createLog() {
   let shown = 0;
   let follows = true;
   let unread = 0;
+  let top = 0;
 
   list.addEventListener('scroll', () => {
-    follows = list.scrollTop + list.clientHeight >= list.scrollHeight - 24;
+    follows = stillFollows(list, follows, top);
+    top = list.scrollTop;
     if (follows) unread = 0;
     tellFresh();
   }, { passive: true });
+  new ResizeObserver(follow).observe(list);
+  // A line gets its true height when it comes into sight.
+  list.addEventListener('contentvisibilityautostatechange', follow);
+
+  function follow() {
+    if (!follows) return;
+    list.scrollTop = list.scrollHeight;
+    top = list.scrollTop;
+  }
 
   function tellFresh() {
     fresh.hidden = follows || !unread;
@@ -37,7 +58,7 @@ export function createLog() {
   function toEnd() {
     follows = true;
     unread = 0;
-    list.scrollTop = list.scrollHeight;
+    follow();
     tellFresh();
     list.focus();
   }
@@ -71,7 +92,7 @@ export function createLog() {
     shown = end;
     empty.hidden = list.childElementCount > 0;
     setText(empty, mission.lines.length ? 'No line matches the filter.' : 'Lines appear here as things happen.');
-    if (follows) list.scrollTop = list.scrollHeight;
+    follow();
     tellFresh();
   }
 

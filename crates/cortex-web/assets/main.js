@@ -40,8 +40,9 @@ const actions = createActions({
 const stop = createStop({ live: () => live, state, actions });
 const cardsRoot = h('div.cards', { hidden: true });
 const cards = createCards({ actions, seenBasis, root: cardsRoot, polite: byId('polite') });
-const panel = createMissionPanel({ actions, seenBasis });
-const taskBox = createTaskBox({ actions, running: () => state.basis?.mission ?? null, seenBasis, onSubmitted: (mission) => { selected = mission; } });
+const show = (mission) => { selected = mission; };
+const panel = createMissionPanel({ actions, seenBasis, onReopened: show });
+const taskBox = createTaskBox({ actions, running: () => state.basis?.mission ?? null, seenBasis, onSubmitted: show });
 const missionList = h('ul.missions');
 const noMission = h('div.panel.welcome');
 byId('mission').append(
@@ -108,10 +109,10 @@ function drawStrip() {
   const ill = overview.components.filter((one) => ['failed', 'silent', 'suspect'].includes(one.health));
   const unsettled = overview.unsettled?.length ?? 0;
   const error = model.last_error && !model.last_error.is_over ? model.last_error.message : '';
-  const key = JSON.stringify([overview.readiness, model.name, model.requests, model.errors, error, ill.length, overview.components.length, unsettled, overview.paused]);
+  const key = JSON.stringify([overview.readiness, overview.stop?.stopped, model.name, model.requests, model.errors, error, ill.length, overview.components.length, unsettled, overview.paused]);
   remake(byId('strip'), key, () => [
     h('span.chip.live-chip', { 'aria-hidden': 'true' }),
-    h('span.chip', badge(...readiness), overview.readiness?.because ? h('span.quiet-text', bdi(cut(overview.readiness.because, 300))) : null),
+    h('span.chip', badge(...readiness), overview.readiness?.because && !overview.stop?.stopped ? h('span.quiet-text', bdi(cut(overview.readiness.because, 300))) : null),
     overview.paused ? h('span.chip', badge('warn', 'Paused', 'waiting'), bdi(cut(overview.paused, 200))) : null,
     h('a.chip', { href: '#components' }, ill.length ? badge('bad', `${plural(ill.length, 'component')} with symptoms`, 'warning') : badge(overview.components.length ? 'good' : 'off', overview.components.length ? `${plural(overview.components.length, 'component')}, none with symptoms` : 'No components', overview.components.length ? 'success' : 'unknown')),
     unsettled ? h('a.chip', { href: '#components' }, badge('bad', `${plural(unsettled, 'call')} may still move`, 'warning')) : null,

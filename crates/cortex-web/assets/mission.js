@@ -10,7 +10,7 @@ import { classWords, currentPlan, millis, phaseTone, phaseWords } from './state.
 
 const EXPENSES = { model_calls: 'Requests to the model', tokens: 'Tokens', money: 'Cost', seconds: 'Time, s', metres: 'Way, m', watt_hours: 'Energy, Wh' };
 
-export function createMissionPanel({ actions, seenBasis, compact = false, isReplay = false }) {
+export function createMissionPanel({ actions, seenBasis, onReopened, compact = false, isReplay = false }) {
   const task = h('h2.task');
   const meta = h('p.meta');
   const alerts = h('div.alerts');
@@ -170,13 +170,13 @@ export function createMissionPanel({ actions, seenBasis, compact = false, isRepl
 
   function showReport() {
     const result = mission.result;
-    remake(report, result ? `${mission.id}|${mission.sequence}` : '', () => (result ? reportPanel(mission, actions) : []));
+    remake(report, result ? `${mission.id}|${mission.sequence}` : '', () => (result ? reportPanel(mission, actions, onReopened) : []));
   }
 
   return { root, update, destroy: picture.destroy };
 }
 
-function reportPanel(mission, actions) {
+function reportPanel(mission, actions, onReopened) {
   const result = mission.result;
   const words = result.account && result.output.endsWith(result.account) ? result.output.slice(0, -result.account.length).trimEnd() : result.output;
   const done = result.steps.filter((step) => step.status === 'SUCCESS');
@@ -193,16 +193,18 @@ function reportPanel(mission, actions) {
     result.not_stopped.length ? h('p.alert.tone-bad', icon('warning'), `May still move: ${result.not_stopped.join(', ')}`) : null,
     h('div.verified', group('verified', by('verified')), group('not_verified', by('not_verified')), group('unknown', by('unknown')), group('failed', others),
       never.length ? h('div.verified-group', badge('off', 'Left out, or never began', 'blocked'), h('ul', never.map(row))) : null),
-    actions ? disputeForm(mission, actions) : null);
+    actions ? disputeForm(mission, actions, onReopened) : null);
 }
 
-function disputeForm(mission, actions) {
+function disputeForm(mission, actions, onReopened) {
   const answer = h('p.answer', { role: 'status' });
   const reason = h('textarea', { rows: 2, maxlength: 2048, required: true, placeholder: 'What was wrong? The cup is still on the table.' });
   const form = h('form.stack', { hidden: true, onsubmit: async (event) => {
     event.preventDefault();
     const outcome = await actions.send({ command: 'dispute', mission: mission.id, reason: reason.value.trim() }, answer);
-    if (outcome) form.hidden = true;
+    if (!outcome) return;
+    form.hidden = true;
+    onReopened?.(outcome.mission);
   } }, h('label', 'Why it was not what you asked for', reason), h('div.row', h('button', { type: 'submit', class: 'primary', 'data-act': true }, 'Reopen the mission')));
   const open = h('button', { type: 'button', class: 'quiet', 'aria-expanded': 'false', 'data-act': true, onclick: () => {
     form.hidden = !form.hidden;

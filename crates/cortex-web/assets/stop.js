@@ -7,7 +7,12 @@ import { stopRollCall } from './state.js';
 
 const SOCKET_ANSWER_MS = 300;
 const HTTP_ANSWER_MS = 5000;
-const HTTP_TRIES = 5;
+/** For so long a STOP is sent again and again until the robot answers: it may come back while somebody still wants it to stop. */
+const GIVEN_UP_AFTER_MS = 60000;
+const MOST_BETWEEN_TRIES_MS = 1000;
+/** Without an answer for so long, the page says what else can be done. */
+const LATE_MS = 1000;
+const EMERGENCY = 'Use the emergency stop of the robot itself.';
 
 export function createStop({ live, state, actions }) {
   const form = document.getElementById('stop-form');
@@ -24,6 +29,11 @@ export function createStop({ live, state, actions }) {
     if (attempt) attempt.settled = true;
     attempt = { before: [...before], outcome: null, error: '', settled: false, seen: false };
     const mine = attempt;
+    setTimeout(() => {
+      if (mine.settled || mine.error) return;
+      mine.error = `Nothing has confirmed the stop yet. If anything moves: ${EMERGENCY.toLowerCase()}`;
+      update();
+    }, LATE_MS);
     form.classList.add('sent');
     setTimeout(() => form.classList.remove('sent'), 600);
     announce.textContent = 'STOP sent.';
@@ -33,7 +43,8 @@ export function createStop({ live, state, actions }) {
   }
 
   async function overHttp(mine) {
-    for (let tries = 1; tries <= HTTP_TRIES && !mine.settled; tries += 1) {
+    const begunAt = performance.now();
+    for (let tries = 1; !mine.settled && performance.now() - begunAt < GIVEN_UP_AFTER_MS; tries += 1) {
       const controller = new AbortController();
       const limit = setTimeout(() => controller.abort(), HTTP_ANSWER_MS);
       try {
@@ -43,13 +54,17 @@ export function createStop({ live, state, actions }) {
         settle(mine, { error: body });
         return;
       } catch {
-        mine.error = `The robot does not answer (try ${tries} of ${HTTP_TRIES}). Use the emergency stop of the robot itself.`;
+        if (mine.settled) return;
+        mine.error = `The robot does not answer (try ${tries}). ${EMERGENCY} STOP is sent again until it answers, for a minute.`;
         update();
       } finally {
         clearTimeout(limit);
       }
-      await new Promise((done) => { setTimeout(done, 250 * tries); });
+      await new Promise((done) => { setTimeout(done, Math.min(MOST_BETWEEN_TRIES_MS, 250 * tries)); });
     }
+    if (mine.settled) return;
+    mine.error = `The robot has not answered for a minute: this STOP did not reach it. ${EMERGENCY} Press STOP again where it is still needed.`;
+    update();
   }
 
   function settle(mine, answer) {
@@ -86,7 +101,11 @@ export function createStop({ live, state, actions }) {
     const stopped = state.overview?.stop;
     const isStopped = state.basis?.stopped ?? stopped?.stopped ?? false;
     if (attempt && isStopped) attempt.seen = true;
-    else if (attempt?.seen) attempt = null;
+    else if (attempt?.seen) {
+      // Somebody has resumed since: what was sent before that is not sent again.
+      attempt.settled = true;
+      attempt = null;
+    }
     document.body.classList.toggle('is-stopped', isStopped);
     panel.hidden = !isStopped && !attempt;
     if (panel.hidden) {

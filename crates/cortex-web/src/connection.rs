@@ -9,14 +9,14 @@ use tokio::sync::OwnedSemaphorePermit;
 #[derive(Debug, Clone)]
 pub(crate) struct Connection {
     peer: IpAddr,
-    is_spare: bool,
-    /// Its place among the connections, for as long as anybody has use for it.
-    _place: Arc<OwnedSemaphorePermit>,
+    /// Its place among the connections, for as long as anybody has use for it. None: it is one of those that are kept free
+    /// for STOP.
+    place: Option<Arc<OwnedSemaphorePermit>>,
 }
 
 impl Connection {
-    pub(crate) fn new(peer: IpAddr, is_spare: bool, place: OwnedSemaphorePermit) -> Self {
-        Self { peer, is_spare, _place: Arc::new(place) }
+    pub(crate) fn new(peer: IpAddr, place: Option<OwnedSemaphorePermit>) -> Self {
+        Self { peer, place: place.map(Arc::new) }
     }
 
     pub(crate) fn peer(&self) -> IpAddr {
@@ -25,6 +25,6 @@ impl Connection {
 
     /// Whether it is one of those that are kept free for STOP.
     pub(crate) fn is_spare(&self) -> bool {
-        self.is_spare
+        self.place.is_none()
     }
 }

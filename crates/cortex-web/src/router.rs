@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::Request;
+use axum::http::{StatusCode, Version};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{delete, get, post};
+use axum::{Json, Router};
 
 use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
@@ -43,11 +44,23 @@ pub(crate) fn router(site: Arc<Site>) -> Router {
         .fallback(|| async { ApiError::new(ErrorKind::NotFound, "There is nothing at this address.") })
         .method_not_allowed_fallback(|| async {
             let reason = "This address does not take this method. See /api/v1/openapi.json.";
-            (axum::http::StatusCode::METHOD_NOT_ALLOWED, axum::Json(ApiError::invalid(reason)))
+            (StatusCode::METHOD_NOT_ALLOWED, Json(ApiError::invalid(reason)))
         })
         .layer(middleware::from_fn(keep_free_for_stop))
+        .layer(middleware::from_fn(refuse_old_versions))
         .layer(middleware::map_response(headers::secure))
         .with_state(site)
+}
+
+/// Nothing that people use speaks HTTP/1.0 but proxies that were not told otherwise. They pass on neither the host that was
+/// asked for nor by whom: the whole network would count as this machine.
+async fn refuse_old_versions(request: Request, next: Next) -> Response {
+    if request.version() >= Version::HTTP_11 {
+        return next.run(request).await;
+    }
+    let reason =
+        "This server speaks HTTP/1.1. A proxy has to speak it, too, to keep 'Host', and to send 'X-Forwarded-For'.";
+    (StatusCode::HTTP_VERSION_NOT_SUPPORTED, Json(ApiError::invalid(reason))).into_response()
 }
 
 /// On the connections that are kept free for STOP nothing else is answered.

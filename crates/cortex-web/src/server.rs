@@ -1,5 +1,6 @@
 //! The listener: its own threads, its bounds, its end.
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, oneshot};
+use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -138,7 +140,7 @@ fn listen(address: SocketAddr) -> Result<std::net::TcpListener, WebError> {
 async fn accept(site: Arc<Site>, listener: TcpListener) {
     let router = router(Arc::clone(&site));
     let places = Arc::new(Semaphore::new(site.settings.limits.connections));
-    let spare = Arc::new(Semaphore::new(WebLimits::CONNECTIONS_FOR_STOP));
+    let mut spare = Spare::default();
     loop {
         let accepted = tokio::select! {
             () = site.ended.cancelled() => return,
@@ -152,15 +154,29 @@ async fn accept(site: Arc<Site>, listener: TcpListener) {
                 continue;
             }
         };
-        let place = Arc::clone(&places).try_acquire_owned().map(|place| (place, false));
-        // Where there is no place at all, the connection is closed at once.
-        let Ok((place, is_spare)) =
-            place.or_else(|_| Arc::clone(&spare).try_acquire_owned().map(|place| (place, true)))
-        else {
-            continue;
-        };
-        let connection = Connection::new(peer.ip(), is_spare, place);
-        site.tasks.spawn(serve(Arc::clone(&site), router.clone(), stream, connection));
+        let connection = Connection::new(peer.ip(), Arc::clone(&places).try_acquire_owned().ok());
+        let is_spare = connection.is_spare();
+        let served = site.tasks.spawn(serve(Arc::clone(&site), router.clone(), stream, connection));
+        if is_spare {
+            spare.add(served.abort_handle());
+        }
+    }
+}
+
+/// The connections that are kept free for STOP. One too many ends the oldest: whoever holds them all and says nothing keeps
+/// nobody from stopping the robot. A stop that was begun goes on without its connection.
+#[derive(Default)]
+struct Spare(VecDeque<AbortHandle>);
+
+impl Spare {
+    fn add(&mut self, connection: AbortHandle) {
+        self.0.retain(|connection| !connection.is_finished());
+        if self.0.len() >= WebLimits::CONNECTIONS_FOR_STOP
+            && let Some(oldest) = self.0.pop_front()
+        {
+            oldest.abort();
+        }
+        self.0.push_back(connection);
     }
 }
 
@@ -168,6 +184,7 @@ async fn serve(site: Arc<Site>, router: Router, stream: TcpStream, connection: C
     // What is small goes at once.
     let _ = stream.set_nodelay(true);
     let limits = site.settings.limits;
+    let is_spare = connection.is_spare();
     let stream = TokioIo::new(WriteTimeout::new(stream, limits.write_timeout));
     let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(connection.clone());
@@ -175,6 +192,8 @@ async fn serve(site: Arc<Site>, router: Router, stream: TcpStream, connection: C
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
+        // One that is kept free for STOP is given back at once.
+        .keep_alive(!is_spare)
         .header_read_timeout(limits.read_timeout)
         .max_buf_size(HEADER_BYTES)
         .max_headers(HEADER_FIELDS)

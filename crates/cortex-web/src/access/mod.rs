@@ -77,7 +77,7 @@ impl Access {
         if peer::is_this_machine(peer, headers) {
             return Ok(Caller { who: Who::ThisMachine, role: Role::Administer, is_program: true });
         }
-        let session = cookie(headers).and_then(|token| self.sessions.find(token));
+        let session = cookies(headers).find_map(|token| self.sessions.find(token));
         session.map(|session| self.of_session(session, false)).ok_or_else(ApiError::unauthenticated)
     }
 
@@ -191,10 +191,10 @@ impl Caller {
     }
 }
 
-/// The token in the cookie.
-fn cookie(headers: &HeaderMap) -> Option<&str> {
+/// The tokens in the cookies of our name. Programs on other ports of this host share them, and may have set some of that name.
+fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let cookies =
         headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(';'));
-    let mut named = cookies.filter_map(|cookie| cookie.trim().split_once('='));
-    named.find(|(name, _)| *name == COOKIE_NAME).map(|(_, token)| token)
+    let named = cookies.filter_map(|cookie| cookie.trim().split_once('='));
+    named.filter(|(name, _)| *name == COOKIE_NAME).map(|(_, token)| token)
 }

@@ -9,8 +9,9 @@ use crate::error::{ApiError, ErrorKind};
 use crate::headers::{media_type, one};
 
 /// Says that a request was passed on: its sender is somebody else than the peer.
-const PASSED_ON: [HeaderName; 3] = [FORWARDED, VIA, HeaderName::from_static("x-real-ip")];
-const PASSED_ON_PREFIX: &str = "x-forwarded-";
+const PASSED_ON: [HeaderName; 2] = [FORWARDED, VIA];
+/// Names of the many more that proxies and tunnels add: `x-forwarded-for`, `x-real-ip`, `true-client-ip`, ...
+const PASSED_ON_PARTS: [&str; 4] = ["forwarded", "real-ip", "client-ip", "connecting-ip"];
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 
@@ -18,17 +19,25 @@ const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 /// meant for it by a name that no foreign DNS decides, and nothing has passed it on.
 pub(crate) fn is_this_machine(peer: IpAddr, headers: &HeaderMap) -> bool {
     let passed_on = PASSED_ON.iter().any(|name| headers.contains_key(name))
-        || headers.keys().any(|name| name.as_str().starts_with(PASSED_ON_PREFIX));
+        || headers.keys().any(|name| says_passed_on(&name.as_str().replace('_', "-")));
     let is_meant = one(headers, HOST).is_some_and(|host| is_loopback_name(host_name(host)));
     peer.to_canonical().is_loopback() && is_meant && !passed_on
 }
 
-/// The name or address of `NAME:PORT`, without the brackets of an IPv6 address.
+fn says_passed_on(name: &str) -> bool {
+    PASSED_ON_PARTS.iter().any(|part| name.contains(part))
+}
+
+/// The name or address of `NAME:PORT`, without the brackets of an IPv6 address. Empty where it is anything else: what no
+/// browser sends is not guessed at.
 fn host_name(host: &str) -> &str {
-    if let Some(rest) = host.strip_prefix('[') {
-        return rest.split(']').next().unwrap_or_default();
-    }
-    host.split(':').next().unwrap_or_default()
+    let (name, rest) = match host.strip_prefix('[') {
+        Some(address) => address.split_once(']').unwrap_or_default(),
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
+    };
+    let is_port = |port: &str| port.chars().all(|digit| digit.is_ascii_digit());
+    let is_whole = rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port);
+    if is_whole { name } else { "" }
 }
 
 fn is_loopback_name(name: &str) -> bool {
@@ -142,6 +151,10 @@ mod tests {
             "0.0.0.0:8642",
             "evil.example@127.0.0.1",
             "[evil]:1",
+            "[::1]evil.example",
+            "[::1",
+            "localhost:80@evil.example",
+            "localhost:evil.example",
         ] {
             assert!(!is_this_machine(loopback, &headers(&[("host", host)])), "{host}");
         }
@@ -153,7 +166,19 @@ mod tests {
 
     #[test]
     fn what_was_passed_on_comes_from_somebody_else() {
-        for name in ["forwarded", "via", "x-real-ip", "x-forwarded-for", "x-forwarded-host", "x-forwarded-anything"] {
+        for name in [
+            "forwarded",
+            "via",
+            "x-real-ip",
+            "x-forwarded-for",
+            "x-forwarded-host",
+            "x-forwarded-anything",
+            "x_forwarded_for",
+            "x-original-forwarded-for",
+            "true-client-ip",
+            "cf-connecting-ip",
+            "x-client-ip",
+        ] {
             let headers = headers(&[("host", "localhost"), (name, "")]);
             assert!(!is_this_machine("127.0.0.1".parse().unwrap(), &headers), "{name}");
         }

@@ -155,7 +155,8 @@ impl Sessions {
     /// Notes that a session is in use. Returns true if that is to be written with [`Sessions::write`].
     pub(crate) fn touch(session: &Session) -> bool {
         let hour_s = now_s() / COARSE_S * COARSE_S;
-        session.last_used_s.swap(hour_s, Ordering::Relaxed) != hour_s
+        // Never back: a robot whose clock is not yet set would end its sessions when it is.
+        session.last_used_s.fetch_max(hour_s, Ordering::Relaxed) < hour_s
     }
 
     /// Ends a session, its streams and what it has not begun. Returns false if there is none. Writes a file.
@@ -307,6 +308,16 @@ mod tests {
         assert!(sessions.find_at(&token, begun_s + IDLE_S - 1).is_some());
         assert!(sessions.find_at(&token, begun_s + IDLE_S).is_none());
         assert!(session.ended().is_cancelled());
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_for_a_while_ends_no_session() {
+        let sessions = Sessions::open(None).unwrap();
+        let (_, session) = sessions.begin("a", Role::Watch).unwrap();
+        let later_s = now_s() + IDLE_S;
+        session.last_used_s.store(later_s, Ordering::Relaxed);
+        assert!(!Sessions::touch(&session), "what was known already is not written again");
+        assert_eq!(session.last_used_s.load(Ordering::Relaxed), later_s);
     }
 
     #[test]

@@ -146,3 +146,18 @@ async fn a_stop_gets_through_where_all_places_are_taken_and_all_commands_were_gi
     assert_eq!(stop.status(), 200);
     assert_eq!(house.port.count(&Command::Stop), 1);
 }
+
+#[tokio::test]
+async fn whoever_holds_all_connections_and_says_nothing_keeps_nobody_from_stopping_the_robot() {
+    let house = House::with_limits(WebLimits { connections: 2, ..WebLimits::default() });
+    let (host, mut held) = (house.address(), Vec::new());
+    for _ in 0..2 + 2 * WebLimits::CONNECTIONS_FOR_STOP {
+        held.push(raw(host, &format!("GET / HTTP/1.1\r\nHost: {host}\r\nX-Slow: ")).await);
+    }
+    let other = reqwest::Client::new();
+    for stops in 1..=3 {
+        let stop = other.post(house.url("/stop")).header("Origin", house.url("")).send().await.unwrap();
+        assert_eq!(stop.status(), 200);
+        assert_eq!(house.port.count(&Command::Stop), stops);
+    }
+}

@@ -4,7 +4,7 @@ use cortex_protocol::Role;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::support::{HANGS, House, Live, command, refusal};
+use crate::support::{HANGS, House, Live, command, raw, read_all, refusal};
 
 const CROSS_ORIGIN: (u16, &str) = (403, "cross_origin");
 const NOBODY: (u16, &str) = (401, "unauthenticated");
@@ -84,6 +84,10 @@ async fn a_browser_logs_in_with_a_code_once() {
     let with_cookie = |request| far(request).header("Cookie", cookie.clone());
     assert_eq!(with_cookie(house.get("/api/v1/overview")).send().await.unwrap().status(), 200);
     assert_eq!(with_cookie(house.get("/")).send().await.unwrap().status(), 200);
+    // Another program on this host may have set one of the same name, and browsers send that one first.
+    let beside = format!("cortex_session=another; {cookie}");
+    let beside = far(house.get("/api/v1/overview")).header("Cookie", beside);
+    assert_eq!(beside.send().await.unwrap().status(), 200);
     // A cookie is sent by any page: it needs the page's own origin.
     let resume = command(1, &house.seen().await, json!({"command": "resume"}));
     let without = with_cookie(house.http.post(house.url("/api/v1/commands"))).json(&resume);
@@ -146,4 +150,16 @@ async fn a_session_outlives_a_restart() {
     house.server.shut_down().await;
     let house = House::with_state(folder.path().join("web"));
     assert_eq!(refused(house.get("/api/v1/overview").bearer_auth(&token)).await, NOBODY);
+}
+
+#[tokio::test]
+async fn a_proxy_that_says_nothing_of_itself_and_speaks_as_proxies_did_makes_nobody_an_administrator() {
+    let house = House::start();
+    let host = house.address();
+    for request in ["GET /api/v1/sessions", "GET /", "POST /stop"] {
+        let answer = read_all(raw(host, &format!("{request} HTTP/1.0\r\nHost: {host}\r\n\r\n")).await).await;
+        assert!(answer.starts_with("HTTP/1.0 505") && answer.contains("speaks HTTP/1.1"), "{answer}");
+        assert!(answer.to_lowercase().contains("content-security-policy"), "{answer}");
+    }
+    assert!(house.port.executed().is_empty());
 }
