@@ -9,7 +9,6 @@
 //! the layers of one running Cortex, with the key of its model.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -49,6 +48,7 @@ use tape::TapeConfig;
 pub use watch::WatchSettings;
 use watch::{MetricsConfig, WatchdogConfig};
 use web::WebConfig;
+pub use web::{LoginChoice, PageSettings};
 use wordings::WordingsConfig;
 
 /// Everything that can be set. `config/cortex.toml` explains each key.
@@ -191,8 +191,8 @@ pub struct Resolved {
     /// What of the robot is offered.
     pub policy: Policy,
     pub watch: WatchSettings,
-    /// Where the page for people is served. None: nowhere.
-    pub web: Option<SocketAddr>,
+    /// The page for people. None: there is none.
+    pub web: Option<PageSettings>,
     /// Where the model was set, for people.
     pub model_origin: String,
 }
@@ -263,7 +263,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
     let policy = discovery_policy(&config.discovery, &config.conditions)?;
     let log_level = config.log_level;
     let watch = watch::settings(&config.watchdog, &config.metrics)?;
-    let web = web::address(&config.web)?;
+    let web = web::page(&config.web)?;
     let robot = config.robot.trim().to_owned();
     Ok(Resolved {
         robot,

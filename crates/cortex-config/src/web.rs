@@ -10,6 +10,18 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct WebConfig {
     /// Empty, or [`OFF`]: nowhere.
     pub(crate) listen: String,
+    pub(crate) login: LoginChoice,
+}
+
+/// Who has to log in to the page.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoginChoice {
+    /// Every device but the robot's own computer.
+    #[default]
+    Others,
+    /// Every device, also the robot's own computer: a proxy runs there that can't say for whom it asks.
+    Everyone,
 }
 
 /// What is written where there is to be no page.
@@ -18,12 +30,21 @@ const OFF: &str = "off";
 impl Default for WebConfig {
     fn default() -> Self {
         // Whoever sits at the machine; others only once somebody has decided that.
-        Self { listen: "127.0.0.1:8642".to_owned() }
+        Self { listen: "127.0.0.1:8642".to_owned(), login: LoginChoice::default() }
     }
 }
 
-/// Where it is served. None: nowhere.
-pub(super) fn address(web: &WebConfig) -> anyhow::Result<Option<SocketAddr>> {
+/// The page for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageSettings {
+    /// Where it is served.
+    pub address: SocketAddr,
+    /// Who has to log in.
+    pub login: LoginChoice,
+}
+
+/// The page. None: there is none.
+pub(super) fn page(web: &WebConfig) -> anyhow::Result<Option<PageSettings>> {
     let listen = web.listen.trim();
     if listen.is_empty() || listen == OFF {
         return Ok(None);
@@ -33,17 +54,17 @@ pub(super) fn address(web: &WebConfig) -> anyhow::Result<Option<SocketAddr>> {
             "configuration: web.listen is '{listen}'; it must be an address and a port, such as 127.0.0.1:8642, or \"off\""
         )
     })?;
-    Ok(Some(address))
+    Ok(Some(PageSettings { address, login: web.login }))
 }
 
 #[cfg(test)]
 mod tests {
     use figment::value::Value;
 
-    use crate::{Layers, load};
+    use crate::{Layers, LoginChoice, load};
 
     fn served(layers: &Layers) -> Option<String> {
-        load(layers).unwrap().web.map(|address| address.to_string())
+        load(layers).unwrap().web.map(|page| page.address.to_string())
     }
 
     #[test]
@@ -59,6 +80,13 @@ mod tests {
             let ros = vec![("web.listen".into(), Value::from(listen))];
             assert_eq!(served(&Layers { ros, ..Layers::default() }).as_deref(), expected, "'{listen}'");
         }
+    }
+
+    #[test]
+    fn the_robots_own_computer_needs_no_login_unless_somebody_says_otherwise() {
+        let login = |ros| load(&Layers { ros, ..Layers::default() }).unwrap().web.unwrap().login;
+        assert_eq!(login(Vec::new()), LoginChoice::Others);
+        assert_eq!(login(vec![("web.login".into(), Value::from("everyone"))]), LoginChoice::Everyone);
     }
 
     #[test]

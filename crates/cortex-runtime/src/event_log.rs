@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use cortex_core::EventStream;
 use cortex_protocol::{CloudEvent, EventId, MissionId};
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
@@ -22,6 +22,8 @@ const KEPT_BYTES: usize = 16 << 20;
 /// Events that are read back from the tapes at a time, and about how many bytes of them.
 const REFILLED: usize = 256;
 const REFILLED_BYTES: usize = 1 << 20;
+/// Who may read back at a time; others wait for their turn.
+const READERS: usize = 4;
 
 /// The log. Its streams outlive it, and end once they have read what it held.
 #[derive(Debug)]
@@ -34,6 +36,8 @@ pub(crate) struct EventLog {
     tapes: Option<Folder>,
     /// Where files are read: those who follow may have a runtime of their own, which knows nothing of ours.
     runtime: Handle,
+    /// How many may read files at a time.
+    readers: Arc<Semaphore>,
 }
 
 #[derive(Debug, Default)]
@@ -57,7 +61,8 @@ impl EventLog {
     /// One that reads files on the current tokio runtime.
     pub(crate) fn new(tapes: Option<Folder>) -> Self {
         let (changed, runtime) = (watch::Sender::new(()), Handle::current());
-        Self { kept: Arc::default(), changed, adding: Mutex::default(), tapes, runtime }
+        let readers = Arc::new(Semaphore::new(READERS));
+        Self { kept: Arc::default(), changed, adding: Mutex::default(), tapes, runtime, readers }
     }
 
     /// Events of the mission will come, until this is dropped.
@@ -119,6 +124,7 @@ impl EventLog {
             changed: self.changed.subscribe(),
             tapes: self.tapes.clone(),
             runtime: self.runtime.clone(),
+            readers: Arc::clone(&self.readers),
             mission,
             next,
             seen,
@@ -158,6 +164,7 @@ pub struct Events {
     changed: watch::Receiver<()>,
     tapes: Option<Folder>,
     runtime: Handle,
+    readers: Arc<Semaphore>,
     mission: Option<MissionId>,
     /// The place of the next event.
     next: u64,
@@ -178,7 +185,7 @@ pub struct Events {
 #[derive(Debug)]
 enum Refilling {
     Waits(Box<Refill>),
-    Reads(JoinHandle<Refill>),
+    Reads(JoinHandle<Option<Refill>>),
 }
 
 /// Events that are read back, up to one that is kept.
@@ -295,13 +302,13 @@ impl Events {
                 }
             }
             let reading = match self.refill.take()? {
-                Refilling::Waits(refill) => self.runtime.spawn_blocking(|| refill.turn()),
+                Refilling::Waits(refill) => self.runtime.spawn(read_in_turn(refill, Arc::clone(&self.readers))),
                 Refilling::Reads(reading) => reading,
             };
             // Kept while it is waited for, so that dropping the future loses nothing.
             let Refilling::Reads(reading) = self.refill.insert(Refilling::Reads(reading)) else { return None };
             // A task that has panicked has read nothing.
-            let refilled = reading.await.ok();
+            let refilled = reading.await.ok().flatten();
             self.refill = None;
             let Some(mut refill) = refilled.filter(|refill| !refill.read.is_empty()) else {
                 self.owed = 0;
@@ -322,6 +329,12 @@ impl EventStream for Events {
     fn missed(&self) -> u64 {
         Self::missed(self)
     }
+}
+
+/// Reads some once it is the reader's turn. Missions need the threads that read files, too. None: it panicked.
+async fn read_in_turn(refill: Box<Refill>, readers: Arc<Semaphore>) -> Option<Refill> {
+    let _turn = readers.acquire_owned().await.ok()?;
+    tokio::task::spawn_blocking(|| refill.turn()).await.ok()
 }
 
 /// The bytes of the event in JSON.

@@ -52,8 +52,20 @@ pub struct WebSettings {
     pub robot: String,
     /// Where sessions are kept over a restart: a folder of Cortex alone. None: they end with the process.
     pub state_directory: Option<PathBuf>,
+    /// Who has to log in.
+    pub login: Login,
     /// Bounds that a client can't change.
     pub limits: WebLimits,
+}
+
+/// Who has to log in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Login {
+    /// Everybody but a person or a program on the robot's own computer.
+    #[default]
+    Others,
+    /// Everybody. For a robot on which a proxy runs that can't say for whom it asks.
+    Everyone,
 }
 
 impl WebSettings {
@@ -62,7 +74,13 @@ impl WebSettings {
 
     /// Settings with the usual bounds, and sessions that end with the process.
     pub fn new(listen: SocketAddr, robot: impl Into<String>) -> Self {
-        Self { listen, robot: robot.into(), state_directory: None, limits: WebLimits::default() }
+        Self {
+            listen,
+            robot: robot.into(),
+            state_directory: None,
+            login: Login::default(),
+            limits: WebLimits::default(),
+        }
     }
 }
 

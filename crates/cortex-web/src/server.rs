@@ -56,7 +56,7 @@ impl WebServer {
     /// When it can't listen, or its sessions can't be kept. A port that is taken is no error: see
     /// [`address`](Self::address).
     pub fn start(settings: WebSettings, port: Arc<dyn OperatorPort>) -> Result<Self, WebError> {
-        let access = Access::open(settings.state_directory.as_deref())?;
+        let access = Access::open(settings.login, settings.state_directory.as_deref())?;
         let listener = listen(settings.listen)?;
         let failed = |source| WebError::Listen { address: settings.listen, source };
         let address = listener.local_addr().map_err(failed)?;

@@ -1,34 +1,40 @@
 //! The page for people: served beside the robot, which works on without it.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use cortex_config::{LoginChoice, PageSettings};
 use cortex_core::OperatorPort;
 use cortex_node::management::tell;
 use cortex_protocol::Role;
 use cortex_runtime::RuntimeConfig;
 use cortex_runtime::tape::PAGE_FOLDER;
-use cortex_web::{WebServer, WebSettings};
+use cortex_web::{Login, WebServer, WebSettings};
 
 /// Serves the page there, and says where it is. Whoever is not at this machine needs a code, of which the first is printed.
 pub(crate) fn serve(
-    listen: SocketAddr,
+    page: PageSettings,
     robot: String,
     sessions: Option<PathBuf>,
     port: Arc<dyn OperatorPort>,
 ) -> Option<WebServer> {
-    let settings = WebSettings { state_directory: sessions, ..WebSettings::new(listen, robot) };
+    let login = match page.login {
+        LoginChoice::Others => Login::Others,
+        LoginChoice::Everyone => Login::Everyone,
+    };
+    let settings = WebSettings { state_directory: sessions, login, ..WebSettings::new(page.address, robot) };
     let server = WebServer::start(settings, port)
         .inspect_err(|problem| tracing::error!("there is no page, and the robot works on without: {problem}"))
         .ok()?;
     let address = server.address();
     tell(&format!("page: http://{address}/"));
-    if !address.ip().is_loopback() {
-        match server.pairing_code(Role::Operate) {
+    // Who may let others in, where the robot's own computer can't.
+    let role = if login == Login::Everyone { Role::Administer } else { Role::Operate };
+    if login == Login::Everyone || !address.ip().is_loopback() {
+        match server.pairing_code(role) {
             Ok(code) => tell(&format!(
-                "page: another device logs in with the code {code}, once, within ten minutes; \
-                 the page's Access view on this machine makes further ones"
+                "page: a device logs in with the code {code}, once, within ten minutes; \
+                 its Access view, or that on this machine, makes further ones"
             )),
             Err(problem) => tracing::error!("nobody can log in to the page from another device: {problem}"),
         }

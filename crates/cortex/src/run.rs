@@ -124,7 +124,7 @@ async fn serve(
     keep_records(&mut config, robot, dry_run);
     // Before anything begins, whoever wants it.
     let memory = stop_memory(&mut config);
-    let (page_address, sessions) = (resolved.web, page::sessions(&config));
+    let (page, sessions) = (resolved.web, page::sessions(&config));
     let name = resolved.robot;
     let runtime = Runtime::start(config, model);
     // The robot first: of two tools with one name, its own is used.
@@ -151,7 +151,7 @@ async fn serve(
     };
     let self_watch = SelfWatch::start(watched, figures, resolved.watch.hang)?;
     let operators = Operators::new(agent.clone(), &runtime, stop.handle(), &self_watch);
-    let page = page_address.and_then(|address| page::serve(address, name, sessions, Arc::new(operators)));
+    let page = page.and_then(|page| page::serve(page, name, sessions, Arc::new(operators)));
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
     let happening = recipe.zip(acting).zip(supervised.as_ref()).map(|((recipe, acting), supervised)| {

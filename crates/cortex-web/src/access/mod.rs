@@ -21,14 +21,15 @@ pub(crate) use pairing::{LIFETIME, OpenPairing, PairingRefusal, Pairings};
 pub(crate) use peer::{NOBODY, check_embedding, check_origin, counted_as, is_own_origin};
 pub(crate) use sessions::{IDLE_S, Session, Sessions, ShownSession};
 
-use crate::WebError;
 use crate::error::{ApiError, ErrorKind};
+use crate::{Login, WebError};
 
 /// The cookie that holds the token of a session.
 pub(crate) const COOKIE_NAME: &str = "cortex_session";
 
 /// The sessions and the codes that begin them.
 pub(crate) struct Access {
+    login: Login,
     sessions: Arc<Sessions>,
     pairings: Mutex<Pairings>,
 }
@@ -50,8 +51,8 @@ enum Who {
 
 impl Access {
     /// Reads the sessions. Reads files.
-    pub(crate) fn open(directory: Option<&Path>) -> Result<Self, WebError> {
-        Ok(Self { sessions: Arc::new(Sessions::open(directory)?), pairings: Mutex::default() })
+    pub(crate) fn open(login: Login, directory: Option<&Path>) -> Result<Self, WebError> {
+        Ok(Self { login, sessions: Arc::new(Sessions::open(directory)?), pairings: Mutex::default() })
     }
 
     /// Makes a code that gives one device a session with this role.
@@ -74,7 +75,7 @@ impl Access {
             let session = token.and_then(|token| self.sessions.find(token.trim()));
             return session.map(|session| self.of_session(session, true)).ok_or_else(ApiError::unauthenticated);
         }
-        if peer::is_this_machine(peer, headers) {
+        if self.login == Login::Others && peer::is_this_machine(peer, headers) {
             return Ok(Caller { who: Who::ThisMachine, role: Role::Administer, is_program: true });
         }
         let session = cookies(headers).find_map(|token| self.sessions.find(token));

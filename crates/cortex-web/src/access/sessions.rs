@@ -285,7 +285,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("state/web");
         let sessions = Sessions::open(Some(&state)).unwrap();
-        let (token, begun) = sessions.begin("Ada's phone", Role::Operate).unwrap();
+        let (token, begun) = sessions.begin("the hall's phone", Role::Operate).unwrap();
         drop(sessions);
         let text = fs::read_to_string(state.join(FILE)).unwrap();
         assert!(!text.contains(&token), "{text}");
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o700);
         let again = Sessions::open(Some(&state)).unwrap();
         let found = again.find(&token).unwrap();
-        assert_eq!((found.id, found.name.as_str(), found.role), (begun.id, "Ada's phone", Role::Operate));
+        assert_eq!((found.id, found.name.as_str(), found.role), (begun.id, "the hall's phone", Role::Operate));
         assert!(again.find("another").is_none());
         assert!(again.end(begun.id).unwrap());
         assert!(found.ended().is_cancelled());
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn a_name_is_one_short_line_that_changes_nothing_around_it() {
         for (given, name) in [
-            ("Ada's phone", "Ada's phone"),
+            ("the hall's phone", "the hall's phone"),
             ("  \n\t ", "a device"),
             ("", "a device"),
             ("a\nWARN b\u{1b}[31m", "a WARN b[31m"),

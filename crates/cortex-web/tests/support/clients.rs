@@ -12,15 +12,15 @@ use tokio_tungstenite::tungstenite::http::HeaderValue;
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-use super::{HANGS, House};
+use super::{HANGS, TestServer};
 
 /// A page's live stream.
 pub(crate) struct Live(WebSocketStream<TcpStream>);
 
 impl Live {
     /// Connects as the page does.
-    pub(crate) async fn connect(house: &House, after: Option<&str>) -> Self {
-        Self::connect_as(house.address(), after, &[]).await.expect("the live stream is open")
+    pub(crate) async fn connect(server: &TestServer, after: Option<&str>) -> Self {
+        Self::connect_as(server.address(), after, &[]).await.expect("the live stream is open")
     }
 
     /// Connects with these headers besides. An `origin` among them takes the place of the page's own.

@@ -19,7 +19,7 @@ pub(crate) use port::ScriptedPort;
 pub(crate) const HANGS: Duration = Duration::from_secs(30);
 
 /// A page and the robot behind it.
-pub(crate) struct House {
+pub(crate) struct TestServer {
     pub(crate) server: WebServer,
     pub(crate) port: Arc<ScriptedPort>,
     pub(crate) http: reqwest::Client,
@@ -29,7 +29,7 @@ pub(crate) fn settings() -> WebSettings {
     WebSettings::new("127.0.0.1:0".parse().unwrap(), "Robbie")
 }
 
-impl House {
+impl TestServer {
     pub(crate) fn start() -> Self {
         Self::with(settings())
     }

@@ -3,65 +3,65 @@
 use cortex_protocol::{Command, OpenQuestion, Role};
 use serde_json::{Value, json};
 
-use crate::support::{HANGS, House, Live, command, log, raw, read_all, refusal};
+use crate::support::{HANGS, Live, TestServer, command, log, raw, read_all, refusal};
 
 const RESUME: &str = "resume";
 
 #[tokio::test]
 async fn a_command_that_is_sent_again_is_carried_out_once() {
-    let house = House::start();
-    let resume = command(1, &house.seen().await, json!({"command": RESUME}));
+    let server = TestServer::start();
+    let resume = command(1, &server.seen().await, json!({"command": RESUME}));
     let mut answers = Vec::new();
     for _ in 0..3 {
-        let answer = house.post("/api/v1/commands").json(&resume).send().await.unwrap();
+        let answer = server.post("/api/v1/commands").json(&resume).send().await.unwrap();
         assert_eq!(answer.status(), 200);
         answers.push(answer.json::<Value>().await.unwrap());
     }
     assert_eq!(answers, vec![json!({"outcome": "resumed", "was_stopped": true}); 3]);
-    assert_eq!(house.port.executed().len(), 1);
-    let other = command(1, &house.seen().await, json!({"command": "cancel", "mission": "m"}));
-    assert_eq!(refusal(house.post("/api/v1/commands").json(&other)).await, (409, "refused".to_owned()));
-    assert_eq!(house.port.executed().len(), 1);
+    assert_eq!(server.port.executed().len(), 1);
+    let other = command(1, &server.seen().await, json!({"command": "cancel", "mission": "m"}));
+    assert_eq!(refusal(server.post("/api/v1/commands").json(&other)).await, (409, "refused".to_owned()));
+    assert_eq!(server.port.executed().len(), 1);
     // STOP is never taken for one that was given before.
     for _ in 0..2 {
         let stop = json!({"id": format!("{:032x}", 7), "command": {"command": "stop"}});
-        assert_eq!(house.post("/api/v1/commands").json(&stop).send().await.unwrap().status(), 200);
+        assert_eq!(server.post("/api/v1/commands").json(&stop).send().await.unwrap().status(), 200);
     }
-    assert_eq!(house.port.count(&Command::Stop), 2);
+    assert_eq!(server.port.count(&Command::Stop), 2);
 }
 
 #[tokio::test]
 async fn a_command_is_refused_where_its_sender_has_not_seen_the_robot_as_it_is() {
-    let house = House::start();
+    let server = TestServer::start();
     let resume = json!({"command": RESUME});
     let without = json!({"id": format!("{:032x}", 1), "command": resume});
-    assert_eq!(refusal(house.post("/api/v1/commands").json(&without)).await, (412, "stale".to_owned()));
-    let mut seen = house.seen().await;
+    assert_eq!(refusal(server.post("/api/v1/commands").json(&without)).await, (412, "stale".to_owned()));
+    let mut seen = server.seen().await;
     seen["frame"] = json!(seen["frame"].as_u64().unwrap() - 1_000_000);
     let old = command(2, &seen, resume.clone());
-    assert_eq!(refusal(house.post("/api/v1/commands").json(&old)).await, (412, "stale".to_owned()));
+    assert_eq!(refusal(server.post("/api/v1/commands").json(&old)).await, (412, "stale".to_owned()));
     // A frame that was fresh becomes old while others come.
-    let seen = house.seen().await;
-    let mut page = Live::connect(&house, None).await;
+    let seen = server.seen().await;
+    let mut page = Live::connect(&server, None).await;
     for _ in 0..6 {
         page.next().await.unwrap();
     }
     let late = command(3, &seen, resume.clone());
-    assert_eq!(refusal(house.post("/api/v1/commands").json(&late)).await, (412, "stale".to_owned()));
-    let seen = house.seen().await;
-    house.port.change(|overview| overview.stop.stops += 1);
+    assert_eq!(refusal(server.post("/api/v1/commands").json(&late)).await, (412, "stale".to_owned()));
+    let seen = server.seen().await;
+    server.port.change(|overview| overview.stop.stops += 1);
     let changed = command(4, &seen, resume);
-    assert_eq!(refusal(house.post("/api/v1/commands").json(&changed)).await, (412, "changed".to_owned()));
-    assert!(house.port.executed().is_empty());
+    assert_eq!(refusal(server.post("/api/v1/commands").json(&changed)).await, (412, "changed".to_owned()));
+    assert!(server.port.executed().is_empty());
     let task = json!({"id": format!("{:032x}", 5), "command": {"command": "submit", "task": "go", "session": null}});
-    let answer: Value = house.post("/api/v1/commands").json(&task).send().await.unwrap().json().await.unwrap();
+    let answer: Value = server.post("/api/v1/commands").json(&task).send().await.unwrap().json().await.unwrap();
     assert_eq!(answer, json!({"outcome": "submitted", "mission": "m"}));
 }
 
 #[tokio::test]
 async fn what_can_not_be_read_is_refused_with_a_reason() {
-    let house = House::start();
-    let post = || house.post("/api/v1/commands");
+    let server = TestServer::start();
+    let post = || server.post("/api/v1/commands");
     let json_type = "application/json";
     for (body, kind) in [
         ("", json_type),
@@ -93,7 +93,7 @@ async fn what_can_not_be_read_is_refused_with_a_reason() {
         (413, "too_large".to_owned())
     );
     // Also where its length is not announced.
-    let host = house.address();
+    let host = server.address();
     let chunked = format!(
         "POST /api/v1/commands HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nConnection: close\r\n\
          Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{large}\r\n0\r\n\r\n",
@@ -101,22 +101,22 @@ async fn what_can_not_be_read_is_refused_with_a_reason() {
     );
     let answer = read_all(raw(host, &chunked).await).await;
     assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
-    assert!(house.port.executed().is_empty());
+    assert!(server.port.executed().is_empty());
 }
 
 #[tokio::test]
 async fn whoever_watches_may_stop_the_robot_and_not_resume_it() {
-    let house = House::start();
-    let token = house.log_in("Wall display", Role::Watch).await;
-    let (seen, bearer) = (house.seen().await, |request: reqwest::RequestBuilder| request.bearer_auth(&token));
+    let server = TestServer::start();
+    let token = server.log_in("Wall display", Role::Watch).await;
+    let (seen, bearer) = (server.seen().await, |request: reqwest::RequestBuilder| request.bearer_auth(&token));
     let resume = command(1, &seen, json!({"command": RESUME}));
-    let refused = refusal(bearer(house.post("/api/v1/commands")).json(&resume)).await;
+    let refused = refusal(bearer(server.post("/api/v1/commands")).json(&resume)).await;
     assert_eq!(refused, (403, "forbidden".to_owned()));
-    let pairing = refusal(bearer(house.post("/api/v1/pairings")).json(&json!({"role": "administer"}))).await;
+    let pairing = refusal(bearer(server.post("/api/v1/pairings")).json(&json!({"role": "administer"}))).await;
     assert_eq!(pairing, (403, "forbidden".to_owned()));
-    assert_eq!(refusal(bearer(house.get("/api/v1/sessions"))).await, (403, "forbidden".to_owned()));
-    assert_eq!(bearer(house.post("/stop")).send().await.unwrap().status(), 200);
-    let executed = house.port.executed();
+    assert_eq!(refusal(bearer(server.get("/api/v1/sessions"))).await, (403, "forbidden".to_owned()));
+    assert_eq!(bearer(server.post("/stop")).send().await.unwrap().status(), 200);
+    let executed = server.port.executed();
     let [(Command::Stop, principal)] = executed.as_slice() else { panic!("{executed:?}") };
     let origin = &principal.origin;
     assert_eq!((origin.channel.as_str(), origin.client.as_str(), principal.role), ("web", "Wall display", Role::Watch));
@@ -129,33 +129,33 @@ async fn whoever_watches_may_stop_the_robot_and_not_resume_it() {
 
 #[tokio::test]
 async fn a_command_that_has_not_begun_is_refused_when_its_session_ends() {
-    let house = House::start();
-    house.port.ready.send_replace(false);
-    let token = house.log_in("Tablet", Role::Operate).await;
+    let server = TestServer::start();
+    server.port.ready.send_replace(false);
+    let token = server.log_in("Tablet", Role::Operate).await;
     let task = json!({"id": format!("{:032x}", 1), "command": {"command": "submit", "task": "go", "session": null}});
     // It waits until the robot has been looked at.
-    let mut ready = house.port.ready.subscribe();
+    let mut ready = server.port.ready.subscribe();
     ready.mark_unchanged();
-    let waiting = tokio::spawn(house.post("/api/v1/commands").bearer_auth(&token).json(&task).send());
+    let waiting = tokio::spawn(server.post("/api/v1/commands").bearer_auth(&token).json(&task).send());
     tokio::time::timeout(HANGS, async {
-        while house.port.ready.receiver_count() < 2 {
+        while server.port.ready.receiver_count() < 2 {
             tokio::task::yield_now().await;
         }
     })
     .await
     .expect("it waits");
-    house.revoke("Tablet").await;
+    server.revoke("Tablet").await;
     let answer = waiting.await.unwrap().unwrap();
     assert_eq!(answer.status(), 401);
-    house.port.ready.send_replace(true);
-    assert!(house.port.executed().is_empty());
+    server.port.ready.send_replace(true);
+    assert!(server.port.executed().is_empty());
 }
 
 #[tokio::test]
 async fn a_body_that_is_late_meets_the_end_of_its_session() {
-    let house = House::start();
-    let token = house.log_in("Phone", Role::Operate).await;
-    let (host, seen) = (house.address(), house.seen().await);
+    let server = TestServer::start();
+    let token = server.log_in("Phone", Role::Operate).await;
+    let (host, seen) = (server.address(), server.seen().await);
     let body = command(1, &seen, json!({"command": RESUME})).to_string();
     let head = format!(
         "POST /api/v1/commands HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
@@ -167,17 +167,17 @@ async fn a_body_that_is_late_meets_the_end_of_its_session() {
     let mut told = [0; 12];
     tokio::io::AsyncReadExt::read_exact(&mut connection, &mut told).await.unwrap();
     assert_eq!(&told, b"HTTP/1.1 100");
-    house.revoke("Phone").await;
+    server.revoke("Phone").await;
     tokio::io::AsyncWriteExt::write_all(&mut connection, body.as_bytes()).await.unwrap();
     let answer = read_all(connection).await;
     assert!(answer.contains("HTTP/1.1 401"), "{answer}");
-    assert!(house.port.executed().is_empty());
+    assert!(server.port.executed().is_empty());
 }
 
 #[tokio::test]
 async fn only_a_question_that_is_open_is_answered() {
-    let house = House::start();
-    let mut page = Live::connect(&house, None).await;
+    let server = TestServer::start();
+    let mut page = Live::connect(&server, None).await;
     let open: OpenQuestion = serde_json::from_value(json!({
         "id": "m/1", "task": "bring a cup", "left": {"secs": 60, "nanos": 0},
         "question": {
@@ -187,12 +187,12 @@ async fn only_a_question_that_is_open_is_answered() {
     }))
     .unwrap();
     let answer = json!({"command": "answer", "question": "m/1", "answer": {"answer": "choose", "choice": "red"}});
-    let early = command(1, &house.seen().await, answer.clone());
-    assert_eq!(refusal(house.post("/api/v1/commands").json(&early)).await, (412, "changed".to_owned()));
-    house.port.ask(vec![open]);
+    let early = command(1, &server.seen().await, answer.clone());
+    assert_eq!(refusal(server.post("/api/v1/commands").json(&early)).await, (412, "changed".to_owned()));
+    server.port.ask(vec![open]);
     let frame = page.next_with(|frame| frame["questions"].as_array().is_some_and(|open| !open.is_empty())).await;
     assert_eq!(frame["questions"][0]["question"]["text"], "Which cup?");
-    let seen = json!({"frame": frame["frame"], "basis": house.seen().await["basis"]});
-    let taken = house.post("/api/v1/commands").json(&command(2, &seen, answer)).send().await.unwrap();
+    let seen = json!({"frame": frame["frame"], "basis": server.seen().await["basis"]});
+    let taken = server.post("/api/v1/commands").json(&command(2, &seen, answer)).send().await.unwrap();
     assert_eq!(taken.json::<Value>().await.unwrap(), json!({"outcome": "answered", "question": "m/1"}));
 }

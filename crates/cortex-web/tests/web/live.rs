@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::support::{HANGS, House, Live, ids};
+use crate::support::{HANGS, Live, TestServer, ids};
 
 /// Numbers that look random, the same in every run.
 struct Seeded(u64);
@@ -29,27 +29,27 @@ fn expected(numbers: std::ops::Range<usize>) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_is_cut_off_hundreds_of_times_has_every_event_once() {
-    let house = House::start();
+    let server = TestServer::start();
     let mut random = Seeded(0x5EED);
-    house.port.tell(1, "first");
+    server.port.tell(1, "first");
     let (mut had, mut told) = (vec!["00000000".to_owned()], 1);
     for cut in 0..300 {
         // Now and then more than the hub keeps, while nobody is there.
         let is_long = cut % 60 == 30;
         let burst = usize::try_from(if is_long { 5_000 } else { random.below(40) }).unwrap();
         if is_long || random.below(2) == 0 {
-            let mut other = Live::connect(&house, None).await;
+            let mut other = Live::connect(&server, None).await;
             other.next().await.unwrap();
-            house.port.tell(burst, "before");
+            server.port.tell(burst, "before");
             told += burst;
             // What is told has reached the pages that are there.
             let newest = format!("{:08}", told - 1);
             while is_long && !ids(&other.next().await.unwrap()).contains(&newest) {}
         }
         let last = had.last().unwrap().clone();
-        let mut page = Live::connect(&house, Some(&last)).await;
+        let mut page = Live::connect(&server, Some(&last)).await;
         let more = usize::try_from(random.below(30)).unwrap();
-        house.port.tell(more, "while it is there");
+        server.port.tell(more, "while it is there");
         told += more;
         for _ in 0..=random.below(2) {
             let frame = page.next().await.unwrap();
@@ -57,23 +57,23 @@ async fn whoever_is_cut_off_hundreds_of_times_has_every_event_once() {
             had.extend(ids(&frame));
         }
     }
-    let mut page = Live::connect(&house, Some(had.last().unwrap())).await;
+    let mut page = Live::connect(&server, Some(had.last().unwrap())).await;
     while had.len() < told {
         had.extend(ids(&page.next().await.unwrap()));
     }
     assert_eq!(had, expected(0..told));
-    assert!(house.port.refills.load(Ordering::SeqCst) >= 5, "after each of the long ones the port was read");
+    assert!(server.port.refills.load(Ordering::SeqCst) >= 5, "after each of the long ones the port was read");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_takes_nothing_for_long_gets_all_of_it_later() {
-    let house = House::start();
-    let mut slow = Live::connect(&house, None).await;
-    let mut quick = Live::connect(&house, None).await;
+    let server = TestServer::start();
+    let mut slow = Live::connect(&server, None).await;
+    let mut quick = Live::connect(&server, None).await;
     slow.next().await.unwrap();
     let mut quick_had = Vec::new();
     for _ in 0..20 {
-        house.port.tell(1_000, &"x".repeat(1_000));
+        server.port.tell(1_000, &"x".repeat(1_000));
         let target = quick_had.len() + 1_000;
         while quick_had.len() < target {
             quick_had.extend(ids(&quick.next().await.unwrap()));
@@ -91,18 +91,18 @@ async fn whoever_takes_nothing_for_long_gets_all_of_it_later() {
 
 #[tokio::test]
 async fn a_gap_is_shown_where_it_is() {
-    let house = House::start();
-    house.port.tell(10, "a");
-    house.port.lose(3..7);
-    let mut page = Live::connect(&house, Some("00000000")).await;
+    let server = TestServer::start();
+    server.port.tell(10, "a");
+    server.port.lose(3..7);
+    let mut page = Live::connect(&server, Some("00000000")).await;
     let before = page.next_with(|frame| !ids(frame).is_empty()).await;
     assert_eq!((ids(&before), before.get("missed")), (expected(1..3), None));
     let after = page.next_with(|frame| !ids(frame).is_empty()).await;
     assert_eq!((ids(&after), &after["missed"]), (expected(7..10), &json!(4)));
     // And one that the hub itself has, for all pages alike.
-    house.port.lose(12..14);
-    let mut other = Live::connect(&house, Some("00000009")).await;
-    house.port.tell(6, "b");
+    server.port.lose(12..14);
+    let mut other = Live::connect(&server, Some("00000009")).await;
+    server.port.tell(6, "b");
     for page in [&mut page, &mut other] {
         let before = page.next_with(|frame| !ids(frame).is_empty()).await;
         assert_eq!((ids(&before), before.get("missed")), (expected(10..12), None));
@@ -113,15 +113,15 @@ async fn a_gap_is_shown_where_it_is() {
 
 #[tokio::test]
 async fn the_first_frame_holds_all_and_the_others_what_has_changed() {
-    let house = House::start();
-    let token = house.log_in("Ada's phone", Role::Operate).await;
+    let server = TestServer::start();
+    let token = server.log_in("the hall's phone", Role::Operate).await;
     let bearer = [("authorization", format!("Bearer {token}"))];
-    let mut page = Live::connect_as(house.address(), None, &bearer).await.unwrap();
+    let mut page = Live::connect_as(server.address(), None, &bearer).await.unwrap();
     let first = page.next().await.unwrap();
     assert_eq!(first["overview"]["robot"], "Robbie");
     assert_eq!(first["basis"], json!({"stops": 0, "stopped": false, "mission": null, "plan": 0}));
     assert_eq!(first["questions"], json!([]));
-    assert_eq!(first["you"], json!({"name": "Ada's phone", "role": "operate"}));
+    assert_eq!(first["you"], json!({"name": "the hall's phone", "role": "operate", "session": true}));
     let mut number = first["frame"].as_u64().unwrap();
     for _ in 0..3 {
         let pulse = page.next().await.unwrap();
@@ -130,14 +130,14 @@ async fn the_first_frame_holds_all_and_the_others_what_has_changed() {
         assert!(pulse["frame"].as_u64().unwrap() > number);
         number = pulse["frame"].as_u64().unwrap();
     }
-    house.port.change(|overview| overview.stop.stops = 1);
+    server.port.change(|overview| overview.stop.stops = 1);
     let changed = page.next_with(|frame| frame.get("overview").is_some()).await;
     assert_eq!((&changed["basis"]["stops"], changed.get("questions")), (&json!(1), None));
 }
 
 #[tokio::test]
 async fn a_page_says_stop_or_nothing() {
-    let house = House::start();
+    let server = TestServer::start();
     for message in [
         Message::text("{\"stop\":false}"),
         Message::text("{\"stop\":true,\"more\":1}"),
@@ -145,23 +145,23 @@ async fn a_page_says_stop_or_nothing() {
         Message::text("resume"),
         Message::binary(vec![1, 2, 3]),
     ] {
-        let mut page = Live::connect(&house, None).await;
+        let mut page = Live::connect(&server, None).await;
         page.send(message.clone()).await;
         let reason = page.end().await;
         assert!(reason.contains("only message"), "{message}: {reason}");
     }
-    let mut page = Live::connect(&house, None).await;
+    let mut page = Live::connect(&server, None).await;
     page.send(Message::text("x".repeat(100_000))).await;
     page.end().await;
-    assert!(house.port.executed().is_empty());
+    assert!(server.port.executed().is_empty());
 }
 
 #[tokio::test]
 async fn programs_follow_from_where_they_were() {
-    let house = House::start();
-    house.port.tell(5, "a\nb");
-    house.port.lose(2..4);
-    let request = house.get("/api/v1/events?after=00000003").header("Last-Event-ID", "00000000");
+    let server = TestServer::start();
+    server.port.tell(5, "a\nb");
+    server.port.lose(2..4);
+    let request = server.get("/api/v1/events?after=00000003").header("Last-Event-ID", "00000000");
     let mut answer = request.send().await.unwrap();
     assert_eq!(answer.headers()["content-type"], "text/event-stream");
     let mut text = String::new();
@@ -171,16 +171,16 @@ async fn programs_follow_from_where_they_were() {
     }
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("data: {\"spec")).collect();
     assert_eq!(lines, ["id: 00000001", "", "event: missed", "data: {\"missed\":2}", "", "id: 00000004", ""]);
-    let refused = house.get("/api/v1/events").header("Last-Event-ID", "x".repeat(200)).send().await.unwrap();
+    let refused = server.get("/api/v1/events").header("Last-Event-ID", "x".repeat(200)).send().await.unwrap();
     assert_eq!(refused.status(), 400);
 }
 
 #[tokio::test]
 async fn the_end_of_the_server_is_told() {
-    let house = House::start();
-    let mut page = Live::connect(&house, None).await;
+    let server = TestServer::start();
+    let mut page = Live::connect(&server, None).await;
     page.next().await.unwrap();
-    let House { server, .. } = house;
+    let TestServer { server, .. } = server;
     let ending = tokio::spawn(server.shut_down());
     assert!(page.end().await.contains("going down"));
     timeout(HANGS, ending).await.expect("it ends").unwrap();
@@ -188,9 +188,9 @@ async fn the_end_of_the_server_is_told() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_thousand_events_in_a_second_reach_a_page() {
-    let house = House::start();
-    let mut page = Live::connect(&house, None).await;
-    let port = Arc::clone(&house.port);
+    let server = TestServer::start();
+    let mut page = Live::connect(&server, None).await;
+    let port = Arc::clone(&server.port);
     let telling = std::thread::spawn(move || {
         for _ in 0..100 {
             port.tell(100, "a");

@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use crate::support::{House, refusal};
+use crate::support::{TestServer, refusal};
 
 #[tokio::test]
 async fn a_mission_is_read_back_up_to_now() {
-    let house = House::start();
-    house.port.tell(20, "`` # not a heading\n# really <script>");
-    let events = house.get_json("/api/v1/missions/m/events").await;
+    let server = TestServer::start();
+    server.port.tell(20, "`` # not a heading\n# really <script>");
+    let events = server.get_json("/api/v1/missions/m/events").await;
     assert_eq!(events.as_array().unwrap().len(), 20);
-    let report = house.get("/api/v1/missions/m/report").send().await.unwrap();
+    let report = server.get("/api/v1/missions/m/report").send().await.unwrap();
     assert_eq!(report.headers()["content-disposition"], "attachment; filename=\"mission-m.md\"");
     let report = report.text().await.unwrap();
     assert_eq!(
@@ -18,62 +18,62 @@ async fn a_mission_is_read_back_up_to_now() {
         20
     );
     assert!(!report.lines().any(|line| line.starts_with("# really")), "{report}");
-    assert_eq!(refusal(house.get("/api/v1/missions/other/events")).await, (404, "not_found".to_owned()));
+    assert_eq!(refusal(server.get("/api/v1/missions/other/events")).await, (404, "not_found".to_owned()));
     for id in ["..%2f..%2fetc", "a%00b", "%20", "ä"] {
-        let (status, _) = refusal(house.get(&format!("/api/v1/missions/{id}/tape"))).await;
+        let (status, _) = refusal(server.get(&format!("/api/v1/missions/{id}/tape"))).await;
         assert_eq!(status, 400, "{id}");
     }
-    assert_eq!(refusal(house.get("/api/v1/missions")).await, (503, "unavailable".to_owned()));
-    assert_eq!(refusal(house.get("/api/v1/missions?most=x")).await, (400, "invalid".to_owned()));
+    assert_eq!(refusal(server.get("/api/v1/missions")).await, (503, "unavailable".to_owned()));
+    assert_eq!(refusal(server.get("/api/v1/missions?most=x")).await, (400, "invalid".to_owned()));
 }
 
 #[tokio::test]
 async fn a_large_tape_comes_whole() {
-    let house = House::start();
-    assert_eq!(refusal(house.get("/api/v1/missions/m/tape")).await, (404, "not_found".to_owned()));
+    let server = TestServer::start();
+    assert_eq!(refusal(server.get("/api/v1/missions/m/tape")).await, (404, "not_found".to_owned()));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tape.jsonl");
     let lines = "{\"a\":1}\n".repeat(1 << 20);
     std::fs::write(&path, &lines).unwrap();
-    *house.port.tape.lock().unwrap() = Some(path);
-    let answer = house.get("/api/v1/missions/m/tape").send().await.unwrap();
+    *server.port.tape.lock().unwrap() = Some(path);
+    let answer = server.get("/api/v1/missions/m/tape").send().await.unwrap();
     assert_eq!(answer.content_length(), Some(lines.len() as u64));
     assert!(answer.text().await.unwrap() == lines);
-    *house.port.tape.lock().unwrap() = Some(folder.path().join("gone.jsonl"));
-    assert_eq!(refusal(house.get("/api/v1/missions/m/tape")).await, (404, "not_found".to_owned()));
+    *server.port.tape.lock().unwrap() = Some(folder.path().join("gone.jsonl"));
+    assert_eq!(refusal(server.get("/api/v1/missions/m/tape")).await, (404, "not_found".to_owned()));
 }
 
 #[tokio::test]
 async fn assets_are_kept_by_their_content() {
-    let house = House::start();
-    let page = house.get("/").send().await.unwrap().text().await.unwrap();
+    let server = TestServer::start();
+    let page = server.get("/").send().await.unwrap().text().await.unwrap();
     let at = page.find("/assets/").unwrap();
     let address = page[at..].split('"').next().unwrap().to_owned();
-    let fixed = house.get(&address).send().await.unwrap();
+    let fixed = server.get(&address).send().await.unwrap();
     assert_eq!(fixed.status(), 200);
     assert!(fixed.headers()["cache-control"].to_str().unwrap().contains("immutable"));
-    let plain = house.get("/assets/page.css").send().await.unwrap();
+    let plain = server.get("/assets/page.css").send().await.unwrap();
     assert_eq!(plain.headers()["cache-control"], "no-cache");
     let tag = plain.headers()["etag"].clone();
-    let known = house.get("/assets/page.css").header("If-None-Match", tag).send().await.unwrap();
+    let known = server.get("/assets/page.css").header("If-None-Match", tag).send().await.unwrap();
     assert_eq!(known.status(), 304);
-    let other = house.get("/assets/0123456789abcdef/page.css").send().await.unwrap();
+    let other = server.get("/assets/0123456789abcdef/page.css").send().await.unwrap();
     assert_eq!(other.headers()["cache-control"], "no-cache");
     for path in ["/assets/page.html", "/assets/..%2fCargo.toml", "/assets/none.js", "/assets/", "/nothing"] {
-        assert_eq!(refusal(house.get(path)).await, (404, "not_found".to_owned()), "{path}");
+        assert_eq!(refusal(server.get(path)).await, (404, "not_found".to_owned()), "{path}");
     }
 }
 
 #[tokio::test]
 async fn the_document_names_what_there_is() {
-    let house = House::start();
-    let document = house.get_json("/api/v1/openapi.json").await;
+    let server = TestServer::start();
+    let document = server.get_json("/api/v1/openapi.json").await;
     for (path, item) in document["paths"].as_object().unwrap() {
         for method in item.as_object().unwrap().keys() {
             let path = path.replace("{id}", "00000000000000000000000000000000");
             let method = method.to_uppercase().parse().unwrap();
             let answer =
-                house.http.request(method, house.url(&path)).header("Origin", house.url("")).send().await.unwrap();
+                server.http.request(method, server.url(&path)).header("Origin", server.url("")).send().await.unwrap();
             assert_ne!(answer.status(), 405, "{path}");
             if answer.status() == 404 {
                 let body: Value = answer.json().await.unwrap();
@@ -81,7 +81,7 @@ async fn the_document_names_what_there_is() {
             }
         }
     }
-    let answer = house.get("/nothing").send().await.unwrap();
+    let answer = server.get("/nothing").send().await.unwrap();
     for (header, value) in [
         ("x-content-type-options", "nosniff"),
         // With "no-referrer", browsers send forms with "Origin: null".
@@ -92,5 +92,5 @@ async fn the_document_names_what_there_is() {
     ] {
         assert_eq!(answer.headers()[header], value, "{header}");
     }
-    assert_eq!(refusal(house.get("/stop")).await, (405, "invalid".to_owned()));
+    assert_eq!(refusal(server.get("/stop")).await, (405, "invalid".to_owned()));
 }

@@ -9,16 +9,16 @@ use cortex_web::WebLimits;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::support::{HANGS, House, Live, command, raw, read_all, refusal};
+use crate::support::{HANGS, Live, TestServer, command, raw, read_all, refusal};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn stop_is_answered_while_fifty_pages_are_flooded_and_one_takes_nothing() {
-    let house = House::start();
+    let server = TestServer::start();
     let (goes_on, seen) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicUsize::new(0)));
-    let mut stuck = Live::connect(&house, None).await;
+    let mut stuck = Live::connect(&server, None).await;
     let mut pages = Vec::new();
     for _ in 0..49 {
-        let (mut page, seen) = (Live::connect(&house, None).await, Arc::clone(&seen));
+        let (mut page, seen) = (Live::connect(&server, None).await, Arc::clone(&seen));
         pages.push(tokio::spawn(async move {
             loop {
                 let frame = page.next_text().await.unwrap();
@@ -27,7 +27,7 @@ async fn stop_is_answered_while_fifty_pages_are_flooded_and_one_takes_nothing() 
         }));
     }
     let flood = {
-        let (port, goes_on) = (Arc::clone(&house.port), Arc::clone(&goes_on));
+        let (port, goes_on) = (Arc::clone(&server.port), Arc::clone(&goes_on));
         std::thread::spawn(move || {
             let mut told = 0;
             while goes_on.load(Ordering::SeqCst) && told < 400_000 {
@@ -46,12 +46,12 @@ async fn stop_is_answered_while_fifty_pages_are_flooded_and_one_takes_nothing() 
     .await
     .expect("the flood has reached the pages");
 
-    let answer: Value = house.post("/stop").send().await.unwrap().json().await.unwrap();
+    let answer: Value = server.post("/stop").send().await.unwrap().json().await.unwrap();
     assert_eq!(answer, json!({"outcome": "stopped", "missions_ended": 1, "not_stopped": ["base.go_to"]}));
-    assert_eq!(house.port.count(&Command::Stop), 1);
+    assert_eq!(server.port.count(&Command::Stop), 1);
     stuck.stop().await;
-    house.port.executed_are(2).await;
-    let mut page = Live::connect(&house, None).await;
+    server.port.executed_are(2).await;
+    let mut page = Live::connect(&server, None).await;
     page.stop().await;
     let frame = page.next_with(|frame| frame.get("stop").is_some()).await;
     assert_eq!(frame["stop"]["outcome"]["not_stopped"], json!(["base.go_to"]));
@@ -63,16 +63,16 @@ async fn stop_is_answered_while_fifty_pages_are_flooded_and_one_takes_nothing() 
 
 #[tokio::test]
 async fn a_stop_does_not_wait_for_another_one() {
-    let house = House::start();
-    house.port.stops_end.send_replace(false);
-    let mut first = Live::connect(&house, None).await;
+    let server = TestServer::start();
+    server.port.stops_end.send_replace(false);
+    let mut first = Live::connect(&server, None).await;
     first.stop().await;
     first.stop().await;
-    house.port.executed_are(2).await;
-    let request = house.post("/stop").send();
+    server.port.executed_are(2).await;
+    let request = server.post("/stop").send();
     let second = tokio::spawn(request);
-    house.port.executed_are(3).await;
-    house.port.stops_end.send_replace(true);
+    server.port.executed_are(3).await;
+    server.port.stops_end.send_replace(true);
     assert_eq!(second.await.unwrap().unwrap().status(), 200);
     first.next_with(|frame| frame.get("stop").is_some()).await;
     first.next_with(|frame| frame.get("stop").is_some()).await;
@@ -80,25 +80,25 @@ async fn a_stop_does_not_wait_for_another_one() {
 
 #[tokio::test]
 async fn a_stop_goes_on_when_its_client_is_gone() {
-    let house = House::start();
-    house.port.stops_end.send_replace(false);
-    let host = house.address();
+    let server = TestServer::start();
+    server.port.stops_end.send_replace(false);
+    let host = server.address();
     let gone = raw(host, &format!("POST /stop HTTP/1.1\r\nHost: {host}\r\n\r\n")).await;
-    house.port.executed_are(1).await;
+    server.port.executed_are(1).await;
     drop(gone);
-    let mut page = Live::connect(&house, None).await;
+    let mut page = Live::connect(&server, None).await;
     page.stop().await;
-    house.port.executed_are(2).await;
-    house.port.stops_end.send_replace(true);
+    server.port.executed_are(2).await;
+    server.port.stops_end.send_replace(true);
     page.next_with(|frame| frame.get("stop").is_some()).await;
-    let mut ended = house.port.stops_ended.subscribe();
+    let mut ended = server.port.stops_ended.subscribe();
     timeout(HANGS, ended.wait_for(|ended| *ended == 2)).await.expect("both come to their end").unwrap();
 }
 
 #[tokio::test]
 async fn a_stop_does_not_wait_for_its_body() {
-    let house = House::start();
-    let host = house.address();
+    let server = TestServer::start();
+    let host = server.address();
     let head =
         format!("POST /stop HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Length: 1000000\r\n\r\n");
     let connection = raw(host, &head).await;
@@ -108,8 +108,8 @@ async fn a_stop_does_not_wait_for_its_body() {
 
 #[tokio::test]
 async fn a_form_without_a_script_is_answered_with_a_page() {
-    let house = House::start();
-    let form = house.post("/stop").header("Accept", "text/html").form(&[("a", "b")]).send().await.unwrap();
+    let server = TestServer::start();
+    let form = server.post("/stop").header("Accept", "text/html").form(&[("a", "b")]).send().await.unwrap();
     assert_eq!(form.status(), 200);
     let page = form.text().await.unwrap();
     assert!(page.starts_with("<!doctype html>") && page.contains("base.go_to"), "{page}");
@@ -118,11 +118,11 @@ async fn a_form_without_a_script_is_answered_with_a_page() {
 #[tokio::test]
 async fn a_stop_gets_through_where_all_places_are_taken_and_all_commands_were_given() {
     let limits = WebLimits { connections: 3, ..WebLimits::default() };
-    let house = House::with_limits(limits);
-    let seen = house.seen().await;
+    let server = TestServer::with_limits(limits);
+    let seen = server.seen().await;
     let mut last = (0, String::new());
     for number in 0..200 {
-        let answer = house.post("/api/v1/commands").json(&command(
+        let answer = server.post("/api/v1/commands").json(&command(
             number,
             &seen,
             json!({"command": "submit", "task": "a", "session": null}),
@@ -137,27 +137,27 @@ async fn a_stop_gets_through_where_all_places_are_taken_and_all_commands_were_gi
     assert_eq!(last.1, "too_many", "{last:?}");
     let mut idle = Vec::new();
     for _ in 0..2 {
-        idle.push(Live::connect(&house, None).await);
+        idle.push(Live::connect(&server, None).await);
     }
     // The client above holds the third.
     let other = reqwest::Client::new();
-    assert_eq!(refusal(other.get(house.url("/api/v1/overview"))).await, (503, "busy".to_owned()));
-    let stop = other.post(house.url("/stop")).header("Origin", house.url("")).send().await.unwrap();
+    assert_eq!(refusal(other.get(server.url("/api/v1/overview"))).await, (503, "busy".to_owned()));
+    let stop = other.post(server.url("/stop")).header("Origin", server.url("")).send().await.unwrap();
     assert_eq!(stop.status(), 200);
-    assert_eq!(house.port.count(&Command::Stop), 1);
+    assert_eq!(server.port.count(&Command::Stop), 1);
 }
 
 #[tokio::test]
 async fn whoever_holds_all_connections_and_says_nothing_keeps_nobody_from_stopping_the_robot() {
-    let house = House::with_limits(WebLimits { connections: 2, ..WebLimits::default() });
-    let (host, mut held) = (house.address(), Vec::new());
+    let server = TestServer::with_limits(WebLimits { connections: 2, ..WebLimits::default() });
+    let (host, mut held) = (server.address(), Vec::new());
     for _ in 0..2 + 2 * WebLimits::CONNECTIONS_FOR_STOP {
         held.push(raw(host, &format!("GET / HTTP/1.1\r\nHost: {host}\r\nX-Slow: ")).await);
     }
     let other = reqwest::Client::new();
     for stops in 1..=3 {
-        let stop = other.post(house.url("/stop")).header("Origin", house.url("")).send().await.unwrap();
+        let stop = other.post(server.url("/stop")).header("Origin", server.url("")).send().await.unwrap();
         assert_eq!(stop.status(), 200);
-        assert_eq!(house.port.count(&Command::Stop), stops);
+        assert_eq!(server.port.count(&Command::Stop), stops);
     }
 }
