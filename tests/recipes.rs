@@ -80,7 +80,7 @@ async fn each_recipe_of_the_tree_brings_a_robot_up_that_does_what_it_is_told() {
         Shown {
             recipe: "hotel",
             components: &["base", "battery", "camera", "speaker"],
-            task: "go to the kitchen and look around, then welcome the hall",
+            task: "go to the kitchen and look around, then welcome Ada",
             tools: &["base.go_to", "camera.look", "welcome"],
             told: "I see a kettle, a table and a red cup.",
         },

@@ -112,8 +112,8 @@ fn what_no_tool_can_check_is_not_done() {
     for (robot, text) in [
         ("home", "when it is dark, turn the kitchen light on"),
         ("home", "if it is dark, turn the kitchen light on"),
-        ("home", "if the hall comes, turn the kitchen light on"),
-        ("home", "if you see the hall, say hello"),
+        ("home", "if Ada comes, turn the kitchen light on"),
+        ("home", "if you see Ada, say hello"),
         ("home", "if the kitchen light was on, turn it off"),
         ("home", "if the kitchen light has been on for ten minutes, turn it off"),
         ("home", "if the kitchen light will be on, turn it off"),

@@ -245,7 +245,7 @@ async fn what_changes_after_the_look_is_not_asked_again() {
 async fn a_condition_that_nothing_checks_is_refused() {
     for task in [
         "when it is dark, turn the kitchen light on",
-        "if the hall comes, turn the kitchen light on",
+        "if Ada comes, turn the kitchen light on",
         "if the kitchen light was on, turn it off",
         "if the kitchen light or the hallway light is on, say hello",
         "if the battery is low, go to the office",

@@ -270,7 +270,7 @@ impl Task<'_> {
         }
     }
 
-    /// "Hey Bramble", "thanks, the hall": a greeting and a name.
+    /// "Hey Bramble", "thanks, Ada": a greeting and a name.
     pub(super) fn names_somebody(&self, words: &[Word]) -> bool {
         let language = self.reader.language;
         let bare: Vec<&Word> = words.iter().filter(|word| word.kind == Kind::Word).collect();

@@ -140,7 +140,7 @@ mod tests {
             ("rotate turntable minus ninety", false),
             ("dance", false),
             ("drive forward half a metre", false),
-            ("could you swing by the pharmacy and fetch the hall's pills?", false),
+            ("could you swing by the pharmacy and fetch Ada's pills?", false),
             ("fahre bitte in die Küche", false),
             ("va a la cocina por favor", true),
             ("去厨房", true),

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 /// What a robot of each recipe is asked to do, one after the other, when the person says nothing else.
 const TASKS: [(&str, &[&str]); 4] = [
     ("agent", &["go to the bedroom and look around. Is there a cat? Say the answer, then greet everyone"]),
-    ("hotel", &["go to the kitchen and look around, then welcome the hall"]),
+    ("hotel", &["go to the kitchen and look around, then welcome Ada"]),
     ("navigation", &["go to the kitchen, look around, then say \"here is the kitchen\", and go to the living room"]),
     // On its round the battery gets low, which is an event: the robot goes to its dock before it takes the next task.
     (

@@ -135,7 +135,7 @@ fn regression_a_result_with_blank_lines_looked_like_a_step_and_a_persons_correct
 fn a_plain_result_stays_readable() {
     let rendered = |value: Value| Fragment::ToolResult { outcome: ToolOutcome::success(value) }.render();
     assert_eq!(rendered(json!("a red cup")), "\"a red cup\"");
-    assert_eq!(rendered(json!({"name": "the hall", "percent": 87})), "{\"name\":\"the hall\",\"percent\":87}");
+    assert_eq!(rendered(json!({"name": "Ada", "percent": 87})), "{\"name\":\"Ada\",\"percent\":87}");
     assert_eq!(rendered(json!("ein Kühlschrank, 冷蔵庫 🤖")), "\"ein Kühlschrank, 冷蔵庫 🤖\"");
     assert_eq!(rendered(Value::Null), "SUCCESS (no output)");
 }
