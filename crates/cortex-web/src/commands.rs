@@ -68,7 +68,12 @@ pub(crate) async fn command(
             outcome
         }
     };
-    let outcome = outcome.wait_for(Option::is_some).await.ok().and_then(|outcome| outcome.clone());
+    let known = timeout(site.settings.limits.answer_timeout, outcome.wait_for(Option::is_some)).await.map_err(|_| {
+        let reason = "Cortex has not answered in time, and may still carry the command out. Send it again with the same id to \
+                      hear what came of it: it is not carried out twice.";
+        ApiError::new(ErrorKind::Unavailable, reason)
+    })?;
+    let outcome = known.ok().and_then(|outcome| outcome.clone());
     let failed =
         || Err(ApiError::new(ErrorKind::Unavailable, "Cortex has failed at the command. Look whether it happened."));
     outcome.unwrap_or_else(failed).map(Json)

@@ -93,6 +93,9 @@ pub struct WebLimits {
     pub read_timeout: Duration,
     /// How long a client may take nothing of what it was sent.
     pub write_timeout: Duration,
+    /// How long the sender of a command waits for what came of it; the command goes on. Longer than a stop takes to be
+    /// answered.
+    pub answer_timeout: Duration,
 }
 
 impl WebLimits {
@@ -102,7 +105,12 @@ impl WebLimits {
 
 impl Default for WebLimits {
     fn default() -> Self {
-        Self { connections: 256, read_timeout: Duration::from_secs(10), write_timeout: Duration::from_secs(30) }
+        Self {
+            connections: 256,
+            read_timeout: Duration::from_secs(10),
+            write_timeout: Duration::from_secs(30),
+            answer_timeout: Duration::from_secs(40),
+        }
     }
 }
 

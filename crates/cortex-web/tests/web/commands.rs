@@ -1,6 +1,9 @@
 //! Commands: once each, and only while the robot is as its sender saw it.
 
+use std::time::Duration;
+
 use cortex_protocol::{Command, OpenQuestion, Role};
+use cortex_web::WebLimits;
 use serde_json::{Value, json};
 
 use crate::support::{HANGS, Live, TestServer, command, log, raw, read_all, refusal};
@@ -195,4 +198,20 @@ async fn only_a_question_that_is_open_is_answered() {
     let seen = json!({"frame": frame["frame"], "basis": server.seen().await["basis"]});
     let taken = server.post("/api/v1/commands").json(&command(2, &seen, answer)).send().await.unwrap();
     assert_eq!(taken.json::<Value>().await.unwrap(), json!({"outcome": "answered", "question": "m/1"}));
+}
+
+#[tokio::test]
+async fn who_waits_too_long_for_a_command_asks_again_and_does_nothing_twice() {
+    let limits = WebLimits { answer_timeout: Duration::from_secs(2), ..WebLimits::default() };
+    let server = TestServer::with_limits(limits);
+    server.port.ready.send_replace(false);
+    let task = command(1, &server.seen().await, json!({"command": "submit", "task": "go"}));
+    let (status, kind) = refusal(server.post("/api/v1/commands").json(&task)).await;
+    assert_eq!((status, kind.as_str()), (503, "unavailable"));
+    assert!(server.port.executed().is_empty(), "it still waits for the robot");
+    server.port.ready.send_replace(true);
+    server.port.executed_are(1).await;
+    let again = server.post("/api/v1/commands").json(&task).send().await.unwrap();
+    assert_eq!(again.status(), 200);
+    assert_eq!(server.port.executed().len(), 1);
 }
