@@ -30,6 +30,10 @@ test('no page holds a script or a style of its own, which the policy would refus
   }
 });
 
+test('no age and no time is told by the clock of the browser, which may be off by an hour', () => {
+  for (const [name, text] of named('.js')) assert.doesNotMatch(text, /Date\.now\(|new Date\(\)/, name);
+});
+
 test('nothing is loaded from elsewhere', () => {
   for (const [name, text] of files) {
     const addresses = (text.match(/https?:\/\/[^\s'")]+/g) ?? []).filter((address) => address !== 'http://www.w3.org/2000/svg');

@@ -50,7 +50,7 @@ pub(crate) async fn command(
         // Also with an id that is known: the robot may have been resumed since.
         return stop::begin(&site, &caller).await.map(Json);
     }
-    if let Err(error) = caller.require(request.command.role()) {
+    if let Err(error) = caller.require(request.command.role()).and_then(|()| check_words(&request.command)) {
         let result = Err(error);
         audit::command(&caller, &request.command, &result);
         return result.map(Json);
@@ -77,6 +77,20 @@ pub(crate) async fn command(
     let failed =
         || Err(ApiError::new(ErrorKind::Unavailable, "Cortex has failed at the command. Look whether it happened."));
     outcome.unwrap_or_else(failed).map(Json)
+}
+
+/// Words that say nothing are no task: the robot would be asked to guess.
+fn check_words(command: &Command) -> Result<(), ApiError> {
+    let (what, words) = match command {
+        Command::Submit { task, .. } => ("task", task),
+        Command::Revise { text, .. } => ("revision", text),
+        Command::Dispute { reason, .. } => ("reason", reason),
+        _ => return Ok(()),
+    };
+    if words.trim().is_empty() {
+        return Err(ApiError::invalid(format!("The {what} is blank. Nothing was done. Say in words what is meant.")));
+    }
+    Ok(())
 }
 
 async fn carry_out(site: &Arc<Site>, caller: &Caller, request: &CommandRequest) -> Outcome {

@@ -3,7 +3,7 @@
 //! A client of [`OperatorPort`] like any other: nothing here decides about the robot. The server has threads and a runtime of
 //! its own, so that missions and pages do not slow each other.
 //!
-//! - `server`: the listener, its bounds, its end; `router`: which request is answered by what;
+//! - `server`: the listener, its bounds, its end; `places`: how many connections; `router`: which request is answered by what;
 //! - `access`: who asks, with which role, and which requests a browser was tricked into; `login`: requests about that;
 //! - `hub`: what happens, gathered for all pages; `live`: one page's live stream; `sse`: the same events for programs;
 //! - `commands`, `known_commands`, `seen`: what people ask for, once each, and only while it is what they were looking at;
@@ -24,6 +24,8 @@ mod login;
 mod missions;
 mod openapi;
 mod pages;
+mod places;
+mod refused_logins;
 mod report;
 mod request;
 mod router;
@@ -89,6 +91,8 @@ impl WebSettings {
 pub struct WebLimits {
     /// Most connections at a time. Beyond them, [`WebLimits::CONNECTIONS_FOR_STOP`] more are answered when they ask for STOP.
     pub connections: usize,
+    /// Most of them that one peer has; of IPv6, one network of a household. This machine may have all.
+    pub connections_per_peer: usize,
     /// How long the header of a request, or its body, may take; and how long a connection may be idle.
     pub read_timeout: Duration,
     /// How long a client may take nothing of what it was sent.
@@ -107,6 +111,7 @@ impl Default for WebLimits {
     fn default() -> Self {
         Self {
             connections: 256,
+            connections_per_peer: 96,
             read_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(30),
             answer_timeout: Duration::from_secs(40),

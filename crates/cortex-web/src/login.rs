@@ -20,7 +20,7 @@ use crate::callers::{Acting, Reading};
 use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::headers::media_type;
-use crate::pages::see_other;
+use crate::pages::{AFTER_LOGIN, see_other};
 use crate::request::{json_body, whole_body};
 use crate::site::Site;
 use crate::{WebError, audit, pages};
@@ -63,7 +63,7 @@ pub(crate) async fn log_in(
     let begun = begin_session(&site, &connection, &headers, body, is_form).await;
     match begun {
         Ok((token, _)) if is_form => match cookie(&token, IDLE_S) {
-            Some(cookie) => see_other("/", Some(cookie)),
+            Some(cookie) => see_other(AFTER_LOGIN, Some(cookie)),
             None => {
                 pages::login(&site, StatusCode::SERVICE_UNAVAILABLE, "The session could not be given to the browser.")
             }
@@ -94,7 +94,7 @@ async fn begin_session(
     };
     let redeemed = site.access.pairings().redeem(&code, counted_as(connection.peer()), Instant::now());
     let role = redeemed.map_err(|refusal| {
-        audit::login(connection.peer(), &format!("refused: {refusal:?}"));
+        audit::login_refused(site, connection.peer(), &format!("{refusal:?}"));
         match refusal {
             PairingRefusal::Wrong => {
                 let reason =

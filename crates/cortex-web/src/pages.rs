@@ -9,7 +9,7 @@ use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, SET_COOKIE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use cortex_protocol::overview::Overview;
 use cortex_protocol::{CommandOutcome, ToolName};
@@ -30,6 +30,10 @@ const PAGE: &str = "page.html";
 const LOGIN: &str = "login.html";
 const STOPPED: &str = "stopped.html";
 
+/// Where a login leads to. It tells whether the browser has kept the cookie.
+pub(crate) const AFTER_LOGIN: &str = "/?from=login";
+const FROM_LOGIN: &str = "from=login";
+
 /// A digest of all assets: part of their addresses, so that a browser keeps them until any of them changes.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut digest = Sha256::new();
@@ -46,12 +50,21 @@ pub(crate) async fn page(
     State(site): State<Arc<Site>>,
     Extension(connection): Extension<Connection>,
     headers: HeaderMap,
+    uri: Uri,
 ) -> Response {
     if let Err(error) = check_embedding(&headers) {
         return error.into_response();
     }
-    if site.access.identify(connection.peer(), &headers).is_err() {
-        return see_other("/login", None);
+    let is_from_login = uri.query() == Some(FROM_LOGIN);
+    match site.access.identify(connection.peer(), &headers) {
+        Err(_) if is_from_login => {
+            let said = "You were logged in, but this browser did not keep the cookie. Allow cookies for this address, then \
+                        log in with a new code.";
+            return login(&site, StatusCode::FORBIDDEN, said);
+        }
+        Err(_) => return see_other("/login", None),
+        Ok(_) if is_from_login => return see_other("/", None),
+        Ok(_) => {}
     }
     let overview = site.port.overviews().latest();
     let values = [("summary", summary(&overview)), ("version", env!("CARGO_PKG_VERSION").to_owned())];

@@ -15,7 +15,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -26,6 +26,8 @@ use crate::access::Access;
 use crate::connection::Connection;
 use crate::hub::Hub;
 use crate::known_commands::KnownCommands;
+use crate::places::Places;
+use crate::refused_logins::RefusedLogins;
 use crate::router::router;
 use crate::site::Site;
 use crate::write_timeout::WriteTimeout;
@@ -68,7 +70,19 @@ impl WebServer {
             let _on_it = runtime.enter();
             let hub = Hub::start(&port, ended.clone());
             let listener = TcpListener::from_std(listener).map_err(failed)?;
-            (Arc::new(Site { settings, port, access, hub, commands: KnownCommands::default(), tasks, ended }), listener)
+            (
+                Arc::new(Site {
+                    settings,
+                    port,
+                    access,
+                    hub,
+                    commands: KnownCommands::default(),
+                    refused_logins: RefusedLogins::default(),
+                    tasks,
+                    ended,
+                }),
+                listener,
+            )
         };
         runtime.spawn(accept(Arc::clone(&site), listener));
         tracing::info!(%address, "the page is served");
@@ -139,7 +153,8 @@ fn listen(address: SocketAddr) -> Result<std::net::TcpListener, WebError> {
 
 async fn accept(site: Arc<Site>, listener: TcpListener) {
     let router = router(Arc::clone(&site));
-    let places = Arc::new(Semaphore::new(site.settings.limits.connections));
+    let limits = site.settings.limits;
+    let places = Places::new(limits.connections, limits.connections_per_peer);
     let mut spare = Spare::default();
     loop {
         let accepted = tokio::select! {
@@ -154,7 +169,7 @@ async fn accept(site: Arc<Site>, listener: TcpListener) {
                 continue;
             }
         };
-        let connection = Connection::new(peer.ip(), Arc::clone(&places).try_acquire_owned().ok());
+        let connection = Connection::new(peer.ip(), places.take(peer.ip()));
         let is_spare = connection.is_spare();
         let served = site.tasks.spawn(serve(Arc::clone(&site), router.clone(), stream, connection));
         if is_spare {

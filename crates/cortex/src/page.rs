@@ -11,12 +11,13 @@ use cortex_runtime::RuntimeConfig;
 use cortex_runtime::tape::PAGE_FOLDER;
 use cortex_web::{Login, WebServer, WebSettings};
 
-/// Serves the page there, and says where it is. Whoever is not at this machine needs a code, of which the first is printed.
+/// Serves the page there, and says where it is, also to `tell_page`. Whoever is not at this machine needs a code, of which the first is printed.
 pub(crate) fn serve(
     page: PageSettings,
     robot: String,
     sessions: Option<PathBuf>,
     port: Arc<dyn OperatorPort>,
+    tell_page: impl FnOnce(String),
 ) -> Option<WebServer> {
     let login = match page.login {
         LoginChoice::Others => Login::Others,
@@ -27,7 +28,9 @@ pub(crate) fn serve(
         .inspect_err(|problem| tracing::error!("there is no page, and the robot works on without: {problem}"))
         .ok()?;
     let address = server.address();
-    tell(&format!("page: http://{address}/"));
+    let place = format!("http://{address}/");
+    tell(&format!("page: {place}"));
+    tell_page(place);
     // Who may let others in, where the robot's own computer can't.
     let role = if login == Login::Everyone { Role::Administer } else { Role::Operate };
     if login == Login::Everyone || !address.ip().is_loopback() {
