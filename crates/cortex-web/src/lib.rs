@@ -8,12 +8,13 @@
 //! - `hub`: what happens, gathered for all pages; `live`: one page's live stream; `sse`: the same events for programs;
 //! - `commands`, `known_commands`, `seen`: what people ask for, once each, and only while it is what they were looking at;
 //! - `stop`: STOP, which waits for none of the others;
-//! - `missions`, `report`: what was recorded; `pages`: the shell and its assets; `openapi`: the API as a document.
+//! - `missions`, `report`: what was recorded; `pages`: the shell and its assets, `compressed` for the way; `openapi`: the API as a document.
 
 mod access;
 mod audit;
 mod callers;
 mod commands;
+mod compressed;
 mod connection;
 mod error;
 mod headers;

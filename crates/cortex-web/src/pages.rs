@@ -1,14 +1,16 @@
 //! The pages: shells that the server fills in, so that there is something to see and a STOP to press before any script runs;
 //! and what they load, embedded in the binary.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, SET_COOKIE};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, SET_COOKIE, VARY,
+};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use cortex_protocol::overview::Overview;
@@ -17,6 +19,7 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 use sha2::{Digest as _, Sha256};
 
 use crate::access::check_embedding;
+use crate::compressed::{gzip, takes_gzip};
 use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::site::Site;
@@ -43,6 +46,12 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
         digest.update(content.unwrap_or_default());
     }
     digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+});
+
+/// Those that are smaller compressed, by name. Made once, when the first one is asked for.
+static COMPRESSED: LazyLock<BTreeMap<String, Bytes>> = LazyLock::new(|| {
+    let compressed = |name: &str| Some(Bytes::from(gzip(&Assets::get(name)?.data)?));
+    Assets::iter().filter_map(|name| Some((name.to_string(), compressed(&name)?))).collect()
 });
 
 /// `GET /`.
@@ -185,9 +194,11 @@ pub(crate) async fn asset(Path(path): Path<String>, headers: HeaderMap) -> Resul
     let (file, media_type) = file
         .zip(media_type(name))
         .ok_or_else(|| ApiError::new(ErrorKind::NotFound, "There is no such file. Load the page again."))?;
-    let tag = etag(&file);
+    let compressed = COMPRESSED.get(name).filter(|_| takes_gzip(&headers)).cloned();
+    let tag = etag(&file, if compressed.is_some() { "-gzip" } else { "" });
     let is_known = headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
-    let data = Bytes::from(file.data.into_owned());
+    let is_compressed = compressed.is_some();
+    let data = compressed.unwrap_or_else(|| Bytes::from(file.data.into_owned()));
     let mut response =
         if is_known { StatusCode::NOT_MODIFIED.into_response() } else { Response::new(Body::from(data)) };
     // Of another version, the name may hold something else by now.
@@ -196,6 +207,10 @@ pub(crate) async fn asset(Path(path): Path<String>, headers: HeaderMap) -> Resul
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(kept));
+    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    if is_compressed {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         headers.insert(ETAG, tag);
     }
@@ -206,9 +221,9 @@ fn is_version(text: &str) -> bool {
     text.len() == VERSION.len() && text.chars().all(|letter| letter.is_ascii_hexdigit())
 }
 
-fn etag(file: &EmbeddedFile) -> String {
+fn etag(file: &EmbeddedFile, form: &str) -> String {
     let digest: String = file.metadata.sha256_hash().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("\"{digest}\"")
+    format!("\"{digest}{form}\"")
 }
 
 /// Files of other kinds are served to nobody.
