@@ -1,6 +1,7 @@
 //! `[web]`: where the page for people is served.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,9 @@ pub(crate) struct WebConfig {
     /// Empty, or [`OFF`]: nowhere.
     pub(crate) listen: String,
     pub(crate) login: LoginChoice,
+    /// Files in PEM. Empty: the page is not encrypted.
+    pub(crate) certificate: String,
+    pub(crate) key: String,
 }
 
 /// Who has to log in to the page.
@@ -30,17 +34,33 @@ const OFF: &str = "off";
 impl Default for WebConfig {
     fn default() -> Self {
         // Whoever sits at the machine; others only once somebody has decided that.
-        Self { listen: "127.0.0.1:8642".to_owned(), login: LoginChoice::default() }
+        Self {
+            listen: "127.0.0.1:8642".to_owned(),
+            login: LoginChoice::default(),
+            certificate: String::new(),
+            key: String::new(),
+        }
     }
 }
 
 /// The page for people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageSettings {
     /// Where it is served.
     pub address: SocketAddr,
     /// Who has to log in.
     pub login: LoginChoice,
+    /// With what it is encrypted. None: it is not.
+    pub tls: Option<TlsChoice>,
+}
+
+/// A certificate and its key: files in PEM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsChoice {
+    /// The certificate, and those of who has signed it.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
 }
 
 /// The page. None: there is none.
@@ -54,7 +74,22 @@ pub(super) fn page(web: &WebConfig) -> anyhow::Result<Option<PageSettings>> {
             "configuration: web.listen is '{listen}'; it must be an address and a port, such as 127.0.0.1:8642, or \"off\""
         )
     })?;
-    Ok(Some(PageSettings { address, login: web.login }))
+    Ok(Some(PageSettings { address, login: web.login, tls: tls(web)? }))
+}
+
+fn tls(web: &WebConfig) -> anyhow::Result<Option<TlsChoice>> {
+    let file = |name: &str, other: &str, value: &str| {
+        anyhow::ensure!(!value.is_empty(), "configuration: web.{other} is given, and web.{name} is not; give both");
+        let path = PathBuf::from(value);
+        anyhow::ensure!(path.is_absolute(), "configuration: web.{name} is '{value}'; it must be a full path");
+        Ok(path)
+    };
+    let (certificate, key) = (web.certificate.trim(), web.key.trim());
+    if certificate.is_empty() && key.is_empty() {
+        return Ok(None);
+    }
+    let certificate = file("certificate", "key", certificate)?;
+    Ok(Some(TlsChoice { certificate, key: file("key", "certificate", key)? }))
 }
 
 #[cfg(test)]
@@ -87,6 +122,25 @@ mod tests {
         let login = |ros| load(&Layers { ros, ..Layers::default() }).unwrap().web.unwrap().login;
         assert_eq!(login(Vec::new()), LoginChoice::Others);
         assert_eq!(login(vec![("web.login".into(), Value::from("everyone"))]), LoginChoice::Everyone);
+    }
+
+    #[test]
+    fn a_certificate_and_its_key_are_given_together_with_full_paths() {
+        let page = |certificate: &str, key: &str| {
+            let ros = vec![("web.certificate".into(), Value::from(certificate)), ("web.key".into(), Value::from(key))];
+            load(&Layers { ros, ..Layers::default() }).map(|resolved| resolved.web.unwrap().tls)
+        };
+        assert_eq!(page("", "").unwrap(), None);
+        let tls = page("/a/c.pem", "/a/k.pem").unwrap().unwrap();
+        assert_eq!((tls.certificate.to_str(), tls.key.to_str()), (Some("/a/c.pem"), Some("/a/k.pem")));
+        for (certificate, key, said) in [
+            ("/a", "", "web.certificate is given, and web.key is not"),
+            ("", "/a", "web.key is given, and web.certificate is not"),
+            ("a.pem", "/a", "web.certificate is 'a.pem'; it must be a full path"),
+        ] {
+            let problem = page(certificate, key).unwrap_err().to_string();
+            assert!(problem.contains(said), "{problem}");
+        }
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! A client of [`OperatorPort`] like any other: nothing here decides about the robot. The server has threads and a runtime of
 //! its own, so that missions and pages do not slow each other.
 //!
-//! - `server`: the listener, its bounds, its end; `places`: how many connections; `router`: which request is answered by what;
+//! - `server`: the listener, its bounds, its end; `places`: how many connections;
+//!   `arrival`, `tls`: how they are encrypted; `router`: which request is answered by what;
 //! - `access`: who asks, with which role, and which requests a browser was tricked into; `login`: requests about that;
 //! - `hub`: what happens, gathered for all pages; `live`: one page's live stream; `sse`: the same events for programs;
 //! - `commands`, `known_commands`, `seen`: what people ask for, once each, and only while it is what they were looking at;
@@ -11,6 +12,7 @@
 //! - `missions`, `report`: what was recorded; `pages`: the shell and its assets, `compressed` for the way; `openapi`: the API as a document.
 
 mod access;
+mod arrival;
 mod audit;
 mod callers;
 mod commands;
@@ -35,6 +37,7 @@ mod server;
 mod site;
 mod sse;
 mod stop;
+mod tls;
 mod write_timeout;
 
 use std::net::SocketAddr;
@@ -57,8 +60,19 @@ pub struct WebSettings {
     pub state_directory: Option<PathBuf>,
     /// Who has to log in.
     pub login: Login,
+    /// With what the page is encrypted. None: it is not.
+    pub tls: Option<TlsFiles>,
     /// Bounds that a client can't change.
     pub limits: WebLimits,
+}
+
+/// A certificate and its key, in PEM. Files that change are used from the next connection on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The robot's own certificate, and then those of who has signed it.
+    pub certificate: PathBuf,
+    /// The private key, without a password.
+    pub key: PathBuf,
 }
 
 /// Who has to log in.
@@ -82,6 +96,7 @@ impl WebSettings {
             robot: robot.into(),
             state_directory: None,
             login: Login::default(),
+            tls: None,
             limits: WebLimits::default(),
         }
     }

@@ -62,7 +62,7 @@ pub(crate) async fn log_in(
     let is_form = media_type(&headers).as_deref() == Some("application/x-www-form-urlencoded");
     let begun = begin_session(&site, &connection, &headers, body, is_form).await;
     match begun {
-        Ok((token, _)) if is_form => match cookie(&token, IDLE_S) {
+        Ok((token, _)) if is_form => match cookie(&token, IDLE_S, &connection) {
             Some(cookie) => see_other(AFTER_LOGIN, Some(cookie)),
             None => {
                 pages::login(&site, StatusCode::SERVICE_UNAVAILABLE, "The session could not be given to the browser.")
@@ -84,7 +84,7 @@ async fn begin_session(
     is_form: bool,
 ) -> Result<(String, Arc<Session>), ApiError> {
     // Who logs in has nothing yet that a browser would send by itself.
-    check_origin(headers, true)?;
+    check_origin(headers, true, connection.is_encrypted())?;
     let LogIn { code, name } = if is_form {
         let body = whole_body(site, headers, body).await?;
         serde_urlencoded::from_bytes(&body)
@@ -113,11 +113,15 @@ async fn begin_session(
 }
 
 /// `POST /logout`.
-pub(crate) async fn log_out(State(site): State<Arc<Site>>, Acting(caller): Acting) -> Result<Response, ApiError> {
+pub(crate) async fn log_out(
+    State(site): State<Arc<Site>>,
+    Extension(connection): Extension<Connection>,
+    Acting(caller): Acting,
+) -> Result<Response, ApiError> {
     let (sessions, id) = (site.access.sessions(), caller.session_id());
     blocking(move || sessions.end(id)).await?;
     audit::acted(&caller, "logout", "the session is ended");
-    Ok(see_other("/login", cookie("", 0)))
+    Ok(see_other("/login", cookie("", 0, &connection)))
 }
 
 /// A role to give.
@@ -224,7 +228,8 @@ async fn blocking<T: Send + 'static>(
     }
 }
 
-fn cookie(token: &str, lifetime_s: u64) -> Option<HeaderValue> {
-    let cookie = format!("{COOKIE_NAME}={token}; HttpOnly; SameSite=Strict; Path=/; Max-Age={lifetime_s}");
+fn cookie(token: &str, lifetime_s: u64, connection: &Connection) -> Option<HeaderValue> {
+    let secure = if connection.is_encrypted() { "; Secure" } else { "" };
+    let cookie = format!("{COOKIE_NAME}={token}; HttpOnly; SameSite=Strict; Path=/; Max-Age={lifetime_s}{secure}");
     HeaderValue::from_str(&cookie).ok()
 }

@@ -65,7 +65,7 @@ pub(crate) async fn page(
         return error.into_response();
     }
     let is_from_login = uri.query() == Some(FROM_LOGIN);
-    match site.access.identify(connection.peer(), &headers) {
+    match site.access.identify(&connection, &headers) {
         Err(_) if is_from_login => {
             let said = "You were logged in, but this browser did not keep the cookie. Allow cookies for this address, then \
                         log in with a new code.";

@@ -11,12 +11,15 @@ use crate::access::Access;
 use crate::hub::Hub;
 use crate::known_commands::KnownCommands;
 use crate::refused_logins::RefusedLogins;
+use crate::tls::Tls;
 
 /// What all requests share.
 pub(crate) struct Site {
     pub(crate) settings: WebSettings,
     pub(crate) port: Arc<dyn OperatorPort>,
     pub(crate) access: Access,
+    /// None: the page is not encrypted.
+    pub(crate) tls: Option<Arc<Tls>>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) commands: KnownCommands,
     pub(crate) refused_logins: RefusedLogins,

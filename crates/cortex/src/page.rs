@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cortex_config::{LoginChoice, PageSettings};
+use cortex_config::{LoginChoice, PageSettings, TlsChoice};
 use cortex_core::OperatorPort;
 use cortex_node::management::tell;
 use cortex_protocol::Role;
 use cortex_runtime::RuntimeConfig;
 use cortex_runtime::tape::PAGE_FOLDER;
-use cortex_web::{Login, WebServer, WebSettings};
+use cortex_web::{Login, TlsFiles, WebServer, WebSettings};
 
 /// Serves the page there, and says where it is, also to `tell_page`. Whoever is not at this machine needs a code, of which the first is printed.
 pub(crate) fn serve(
@@ -23,12 +23,13 @@ pub(crate) fn serve(
         LoginChoice::Others => Login::Others,
         LoginChoice::Everyone => Login::Everyone,
     };
-    let settings = WebSettings { state_directory: sessions, login, ..WebSettings::new(page.address, robot) };
+    let tls = page.tls.map(|TlsChoice { certificate, key }| TlsFiles { certificate, key });
+    let settings = WebSettings { state_directory: sessions, login, tls, ..WebSettings::new(page.address, robot) };
     let server = WebServer::start(settings, port)
         .inspect_err(|problem| tracing::error!("there is no page, and the robot works on without: {problem}"))
         .ok()?;
     let address = server.address();
-    let place = format!("http://{address}/");
+    let place = server.url();
     tell(&format!("page: {place}"));
     tell_page(place);
     // Who may let others in, where the robot's own computer can't.

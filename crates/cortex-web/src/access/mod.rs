@@ -5,7 +5,6 @@ mod peer;
 mod secret;
 mod sessions;
 
-use std::net::IpAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -18,9 +17,10 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 pub(crate) use pairing::{LIFETIME, OpenPairing, PairingRefusal, Pairings};
-pub(crate) use peer::{NOBODY, check_embedding, check_origin, counted_as, is_own_origin};
+pub(crate) use peer::{check_embedding, check_origin, counted_as, is_own_origin};
 pub(crate) use sessions::{IDLE_S, Session, Sessions, ShownSession};
 
+use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::{Login, WebError};
 
@@ -41,6 +41,8 @@ pub(crate) struct Caller {
     role: Role,
     /// Whether browsers do not send by themselves what the caller is known by.
     is_program: bool,
+    /// Whether the connection is: then so is the robot's own page.
+    is_encrypted: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -68,23 +70,30 @@ impl Access {
     ///
     /// # Errors
     /// When nobody knows.
-    pub(crate) fn identify(&self, peer: IpAddr, headers: &HeaderMap) -> Result<Caller, ApiError> {
+    pub(crate) fn identify(&self, connection: &Connection, headers: &HeaderMap) -> Result<Caller, ApiError> {
         // A token that is given counts, wherever it comes from.
         if headers.contains_key(AUTHORIZATION) {
             let token = crate::headers::one(headers, AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
             let session = token.and_then(|token| self.sessions.find(token.trim()));
-            return session.map(|session| self.of_session(session, true)).ok_or_else(ApiError::unauthenticated);
+            return session
+                .map(|session| self.of_session(session, connection, true))
+                .ok_or_else(ApiError::unauthenticated);
         }
-        if self.login == Login::Others && peer::is_this_machine(peer, headers) {
-            return Ok(Caller { who: Who::ThisMachine, role: Role::Administer, is_program: true });
+        if self.login == Login::Others && peer::is_this_machine(connection.peer(), headers) {
+            return Ok(Caller {
+                who: Who::ThisMachine,
+                role: Role::Administer,
+                is_program: true,
+                is_encrypted: connection.is_encrypted(),
+            });
         }
         let session = cookies(headers).find_map(|token| self.sessions.find(token));
-        session.map(|session| self.of_session(session, false)).ok_or_else(ApiError::unauthenticated)
+        session.map(|session| self.of_session(session, connection, false)).ok_or_else(ApiError::unauthenticated)
     }
 
-    fn of_session(&self, session: Arc<Session>, is_program: bool) -> Caller {
+    fn of_session(&self, session: Arc<Session>, connection: &Connection, is_program: bool) -> Caller {
         self.touch(&session);
-        Caller { role: session.role, who: Who::Session(session), is_program }
+        Caller { role: session.role, who: Who::Session(session), is_program, is_encrypted: connection.is_encrypted() }
     }
 
     fn touch(&self, session: &Session) {
@@ -165,7 +174,7 @@ impl Caller {
     /// # Errors
     /// When another site's page may have asked.
     pub(crate) fn check_origin(&self, headers: &HeaderMap) -> Result<(), ApiError> {
-        check_origin(headers, self.is_program)
+        check_origin(headers, self.is_program, self.is_encrypted)
     }
 
     /// Checks the role.

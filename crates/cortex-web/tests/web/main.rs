@@ -17,4 +17,5 @@ mod hostile;
 mod live;
 mod missions;
 mod stop;
+mod tls;
 mod trust;
