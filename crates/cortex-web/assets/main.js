@@ -1,6 +1,5 @@
 // The page: one state, one stream, four views. What changes is drawn once per frame of the screen.
 
-import { createAccess } from './access.js';
 import { createActions, getJson } from './actions.js';
 import { createCards } from './cards.js';
 import { createComponents } from './components.js';
@@ -50,7 +49,8 @@ byId('mission').append(
   h('div.mission-stage', cardsRoot, noMission, panel.root));
 const components = createComponents(byId('components'));
 const tools = createTools(byId('tools'));
-const access = createAccess(byId('access'));
+/** Most people never open it: it is loaded when somebody does. */
+let access = null;
 const history = createHistory(byId('history'), { actions, seenBasis });
 
 /** The robot's clock now: as of the last frame, and the age of that frame. */
@@ -67,7 +67,10 @@ function showView() {
   for (const anchor of byId('views').children) setAttribute(anchor, 'aria-current', anchor.hash === `#${view}` ? 'page' : null);
   if (view === 'tools') tools.show(state.overview);
   if (view === 'history') history.show();
-  if (view === 'access') access.show();
+  if (view === 'access') {
+    access ??= import('./access.js').then(({ createAccess }) => createAccess(byId('access')));
+    access.then((shown) => shown.show());
+  }
   schedule();
 }
 

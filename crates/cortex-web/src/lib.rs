@@ -5,13 +5,15 @@
 //!
 //! - `server`: the listener, its bounds, its end; `places`: how many connections;
 //!   `arrival`, `tls`: how they are encrypted; `router`: which request is answered by what;
-//! - `access`: who asks, with which role, and which requests a browser was tricked into; `login`: requests about that;
+//! - `access`: who asks, with which role, and which requests a browser was tricked into; `login`, `accounts`:
+//!   requests about that;
 //! - `hub`: what happens, gathered for all pages; `live`: one page's live stream; `sse`: the same events for programs;
 //! - `commands`, `known_commands`, `seen`: what people ask for, once each, and only while it is what they were looking at;
 //! - `stop`: STOP, which waits for none of the others;
 //! - `missions`, `report`: what was recorded; `pages`: the shell and its assets, `compressed` for the way; `openapi`: the API as a document.
 
 mod access;
+mod accounts;
 mod arrival;
 mod audit;
 mod callers;
@@ -152,6 +154,16 @@ pub enum WebError {
     /// The sessions can't be kept.
     #[error("the sessions of the page can't be kept in {path}: {source}. Make it a folder that Cortex may write.")]
     Sessions {
+        /// Where.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The users can't be kept.
+    #[error(
+        "the users of the page can't be kept in {path}: {source}. Make it a file in a folder that Cortex may write."
+    )]
+    Users {
         /// Where.
         path: PathBuf,
         /// What the system says.

@@ -82,7 +82,8 @@ pub(crate) async fn page(
 
 /// The login page, with what is to be said about the last try.
 pub(crate) fn login(site: &Site, status: StatusCode, said: &str) -> Response {
-    shell(site, LOGIN, status, &[("problem", said.to_owned())])
+    let users = if site.access.users().are_there() { "" } else { "hidden" };
+    shell(site, LOGIN, status, &[("problem", said.to_owned()), ("users", users.to_owned())])
 }
 
 /// The answer to a STOP that was pressed without a script.
@@ -259,7 +260,7 @@ mod tests {
     fn the_shells_are_there_and_ask_only_for_what_is_known() {
         for (shell, known) in [
             (PAGE, &["robot", "assets", "summary", "version"][..]),
-            (LOGIN, &["robot", "assets", "problem"]),
+            (LOGIN, &["robot", "assets", "problem", "users"]),
             (STOPPED, &["robot", "assets", "outcome", "not_stopped"]),
         ] {
             let file = Assets::get(shell).unwrap();

@@ -1,13 +1,17 @@
 //! Who asks, and with which role. Somebody at this very machine needs no login; everybody else needs a session.
 
+mod kept;
 mod pairing;
 mod peer;
 mod secret;
 mod sessions;
+mod tries;
+mod users;
 
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, COOKIE};
@@ -19,10 +23,18 @@ use uuid::Uuid;
 pub(crate) use pairing::{LIFETIME, OpenPairing, PairingRefusal, Pairings};
 pub(crate) use peer::{check_embedding, check_origin, counted_as, is_own_origin};
 pub(crate) use sessions::{IDLE_S, Session, Sessions, ShownSession};
+pub(crate) use users::{ShownUser, Users};
 
 use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::{Login, WebError};
+use tries::Tries;
+
+/// Tries of passwords that a peer has within a time, and that a user has, whoever tries: pairing codes stay as a way in.
+const PEER_TRIES: u32 = 5;
+const PEER_TIME: Duration = Duration::from_secs(60);
+const USER_TRIES: u32 = 20;
+const USER_TIME: Duration = Duration::from_secs(900);
 
 /// The cookie that holds the token of a session.
 pub(crate) const COOKIE_NAME: &str = "cortex_session";
@@ -32,6 +44,9 @@ pub(crate) struct Access {
     login: Login,
     sessions: Arc<Sessions>,
     pairings: Mutex<Pairings>,
+    users: Arc<Users>,
+    /// Tries of passwords, by who tries and by whose they are.
+    tries: Mutex<(Tries<IpAddr>, Tries<String>)>,
 }
 
 /// Somebody who may look on, at least.
@@ -54,7 +69,10 @@ enum Who {
 impl Access {
     /// Reads the sessions. Reads files.
     pub(crate) fn open(login: Login, directory: Option<&Path>) -> Result<Self, WebError> {
-        Ok(Self { login, sessions: Arc::new(Sessions::open(directory)?), pairings: Mutex::default() })
+        let sessions = Arc::new(Sessions::open(directory)?);
+        let tries = (Tries::new(PEER_TRIES, PEER_TIME), Tries::new(USER_TRIES, USER_TIME));
+        let users = Arc::new(Users::open(directory)?);
+        Ok(Self { login, sessions, pairings: Mutex::default(), users, tries: Mutex::new(tries) })
     }
 
     /// Makes a code that gives one device a session with this role.
@@ -114,6 +132,18 @@ impl Access {
         }
     }
 
+    /// Counts a try of a password. False where it is one too many.
+    pub(crate) fn may_try(&self, peer: IpAddr, user: &str, now: Instant) -> bool {
+        let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
+        let (by_peer, by_user) = &mut *tries;
+        let user = user.trim().to_lowercase().chars().take(64).collect();
+        by_peer.count(counted_as(peer), now) && by_user.count(user, now)
+    }
+
+    pub(crate) fn users(&self) -> Arc<Users> {
+        Arc::clone(&self.users)
+    }
+
     pub(crate) fn sessions(&self) -> Arc<Sessions> {
         Arc::clone(&self.sessions)
     }
@@ -131,11 +161,11 @@ impl Caller {
         self.role
     }
 
-    /// The name of the device, for people.
+    /// The name of the user, or else of the device, for people.
     pub(crate) fn name(&self) -> &str {
         match &self.who {
             Who::ThisMachine => THIS_MACHINE,
-            Who::Session(session) => &session.name,
+            Who::Session(session) => session.user.as_deref().unwrap_or(&session.name),
         }
     }
 

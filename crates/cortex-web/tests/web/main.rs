@@ -19,3 +19,4 @@ mod missions;
 mod stop;
 mod tls;
 mod trust;
+mod users;
