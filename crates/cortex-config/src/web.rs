@@ -15,6 +15,36 @@ pub(crate) struct WebConfig {
     /// Files in PEM. Empty: the page is not encrypted.
     pub(crate) certificate: String,
     pub(crate) key: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) webhooks: Vec<WebhookConfig>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) incoming: Vec<IncomingConfig>,
+}
+
+/// Another system that is told what happens.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WebhookConfig {
+    pub(crate) url: String,
+    /// Kinds of events.
+    pub(crate) events: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) secret_file: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) secret_env: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) allow_http: bool,
+}
+
+/// Another system that gives tasks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct IncomingConfig {
+    pub(crate) name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) secret_file: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) secret_env: Option<String>,
 }
 
 /// Who has to log in to the page.
@@ -39,6 +69,8 @@ impl Default for WebConfig {
             login: LoginChoice::default(),
             certificate: String::new(),
             key: String::new(),
+            webhooks: Vec::new(),
+            incoming: Vec::new(),
         }
     }
 }
@@ -52,6 +84,41 @@ pub struct PageSettings {
     pub login: LoginChoice,
     /// With what it is encrypted. None: it is not.
     pub tls: Option<TlsChoice>,
+    /// Other systems that are told what happens.
+    pub webhooks: Vec<WebhookChoice>,
+    /// Other systems that give tasks.
+    pub incoming: Vec<IncomingChoice>,
+}
+
+/// Where a secret is. It is never part of the configuration, which is shown and recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SecretPlace {
+    /// A file that holds nothing else.
+    File(PathBuf),
+    /// A variable of the environment.
+    Variable(String),
+}
+
+/// Another system that is told what happens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebhookChoice {
+    /// Where it is told.
+    pub url: String,
+    /// Of which kinds of events.
+    pub events: Vec<String>,
+    /// With what that is signed.
+    pub secret: SecretPlace,
+    /// Whether its address may be in clear.
+    pub allow_http: bool,
+}
+
+/// Another system that gives tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IncomingChoice {
+    /// Its name, which is part of the address that it sends to.
+    pub name: String,
+    /// With what it signs.
+    pub secret: SecretPlace,
 }
 
 /// A certificate and its key: files in PEM.
@@ -74,7 +141,38 @@ pub(super) fn page(web: &WebConfig) -> anyhow::Result<Option<PageSettings>> {
             "configuration: web.listen is '{listen}'; it must be an address and a port, such as 127.0.0.1:8642, or \"off\""
         )
     })?;
-    Ok(Some(PageSettings { address, login: web.login, tls: tls(web)? }))
+    let webhook = |hook: &WebhookConfig| {
+        let secret = secret(&format!("web.webhooks, {}", hook.url), &hook.secret_file, &hook.secret_env)?;
+        Ok(WebhookChoice { url: hook.url.clone(), events: hook.events.clone(), secret, allow_http: hook.allow_http })
+    };
+    let incoming = |hook: &IncomingConfig| {
+        let secret = secret(&format!("web.incoming, {}", hook.name), &hook.secret_file, &hook.secret_env)?;
+        Ok(IncomingChoice { name: hook.name.clone(), secret })
+    };
+    Ok(Some(PageSettings {
+        address,
+        login: web.login,
+        tls: tls(web)?,
+        webhooks: web.webhooks.iter().map(webhook).collect::<anyhow::Result<_>>()?,
+        incoming: web.incoming.iter().map(incoming).collect::<anyhow::Result<_>>()?,
+    }))
+}
+
+fn secret(whose: &str, file: &Option<PathBuf>, variable: &Option<String>) -> anyhow::Result<SecretPlace> {
+    match (file, variable) {
+        (Some(file), None) => {
+            let shown = file.display();
+            anyhow::ensure!(
+                file.is_absolute(),
+                "configuration: {whose}: secret_file is '{shown}'; it must be a full path"
+            );
+            Ok(SecretPlace::File(file.clone()))
+        }
+        (None, Some(variable)) => Ok(SecretPlace::Variable(variable.clone())),
+        _ => anyhow::bail!(
+            "configuration: {whose}: give either secret_file or secret_env, which say where its secret is"
+        ),
+    }
 }
 
 fn tls(web: &WebConfig) -> anyhow::Result<Option<TlsChoice>> {
@@ -96,7 +194,7 @@ fn tls(web: &WebConfig) -> anyhow::Result<Option<TlsChoice>> {
 mod tests {
     use figment::value::Value;
 
-    use crate::{Layers, LoginChoice, load};
+    use crate::{Layers, LoginChoice, SecretPlace, load};
 
     fn served(layers: &Layers) -> Option<String> {
         load(layers).unwrap().web.map(|page| page.address.to_string())
@@ -139,6 +237,32 @@ mod tests {
             ("a.pem", "/a", "web.certificate is 'a.pem'; it must be a full path"),
         ] {
             let problem = page(certificate, key).unwrap_err().to_string();
+            assert!(problem.contains(said), "{problem}");
+        }
+    }
+
+    #[test]
+    fn a_webhook_says_where_its_secret_is_and_never_what_it_is() {
+        let page = |text: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("cortex.toml");
+            std::fs::write(&file, text).unwrap();
+            load(&Layers { file: Some(file), ..Layers::default() }).map(|resolved| resolved.web.unwrap())
+        };
+        let both = page(
+            "[[web.webhooks]]\nurl = 'https://a'\nevents = ['cortex.*']\nsecret_file = '/s'\n\
+             [[web.incoming]]\nname = 'shop'\nsecret_env = 'SHOP'",
+        )
+        .unwrap();
+        assert_eq!(both.webhooks[0].secret, SecretPlace::File("/s".into()));
+        assert_eq!(both.incoming[0].secret, SecretPlace::Variable("SHOP".to_owned()));
+        for (text, said) in [
+            ("[[web.incoming]]\nname = 'shop'", "web.incoming, shop: give either secret_file or secret_env"),
+            ("[[web.incoming]]\nname = 'shop'\nsecret_file = 's'", "it must be a full path"),
+            ("[[web.incoming]]\nname = 'shop'\nsecret = 'whsec_'", "secret"),
+            ("[[web.webhooks]]\nurl = 'https://a'\nsecret_env = 'A'", "events"),
+        ] {
+            let problem = page(text).unwrap_err().to_string();
             assert!(problem.contains(said), "{problem}");
         }
     }

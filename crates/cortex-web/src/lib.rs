@@ -9,6 +9,7 @@
 //!   requests about that;
 //! - `hub`: what happens, gathered for all pages; `live`: one page's live stream; `sse`: the same events for programs;
 //! - `commands`, `known_commands`, `seen`: what people ask for, once each, and only while it is what they were looking at;
+//! - `webhooks`: other systems are told what happens, and give tasks;
 //! - `stop`: STOP, which waits for none of the others;
 //! - `missions`, `report`: what was recorded; `pages`: the shell and its assets, `compressed` for the way; `openapi`: the API as a document.
 
@@ -40,6 +41,7 @@ mod site;
 mod sse;
 mod stop;
 mod tls;
+mod webhooks;
 mod write_timeout;
 
 use std::net::SocketAddr;
@@ -50,6 +52,7 @@ use thiserror::Error;
 
 pub use cortex_core::OperatorPort;
 pub use server::WebServer;
+pub use webhooks::{IncomingWebhook, WebhookProblem, WebhookSecret, WebhookTarget};
 
 /// Where and for whom the server listens.
 #[derive(Debug, Clone)]
@@ -64,6 +67,10 @@ pub struct WebSettings {
     pub login: Login,
     /// With what the page is encrypted. None: it is not.
     pub tls: Option<TlsFiles>,
+    /// Other systems that are told what happens.
+    pub webhooks: Vec<WebhookTarget>,
+    /// Other systems that give tasks.
+    pub incoming: Vec<IncomingWebhook>,
     /// Bounds that a client can't change.
     pub limits: WebLimits,
 }
@@ -99,6 +106,8 @@ impl WebSettings {
             state_directory: None,
             login: Login::default(),
             tls: None,
+            webhooks: Vec::new(),
+            incoming: Vec::new(),
             limits: WebLimits::default(),
         }
     }
@@ -118,6 +127,8 @@ pub struct WebLimits {
     /// How long the sender of a command waits for what came of it; the command goes on. Longer than a stop takes to be
     /// answered.
     pub answer_timeout: Duration,
+    /// The first pause before a webhook that was not taken is sent again. The next ones are longer.
+    pub webhook_pause: Duration,
 }
 
 impl WebLimits {
@@ -133,6 +144,7 @@ impl Default for WebLimits {
             read_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(30),
             answer_timeout: Duration::from_secs(40),
+            webhook_pause: Duration::from_secs(1),
         }
     }
 }

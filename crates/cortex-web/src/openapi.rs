@@ -18,6 +18,7 @@ use crate::commands::CommandRequest;
 use crate::error::ApiError;
 use crate::login::{LogIn, LoggedIn, NewPairing, PairingCode};
 use crate::seen::Seen;
+use crate::webhooks::incoming::GivenTask;
 
 /// `GET /api/v1/openapi.json`.
 pub(crate) async fn document() -> Response {
@@ -161,6 +162,9 @@ fn add_actions(document: &mut Document) {
     let what = "Removes a user, and ends the user's sessions.";
     document.add("delete", "/api/v1/users/{name}", administer, what, Nothing, Nothing);
     document.add("delete", "/api/v1/sessions/{id}", administer, "Ends a session.", Nothing, Nothing);
+    let (body, answer) = (document.json::<GivenTask>(), document.json::<CommandOutcome>());
+    let signed = "the headers of Standard Webhooks, signed with the secret of the webhook";
+    document.add("post", "/api/v1/webhooks/{name}", signed, "A task from another system.", body, answer);
     let (body, answer) = (document.json::<LogIn>(), document.json::<LoggedIn>());
     document.add("post", "/login", "a pairing code, or a name and a password", "Begins a session.", body, answer);
 }

@@ -12,6 +12,7 @@ use axum::{Json, Router};
 use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::site::Site;
+use crate::webhooks::incoming;
 use crate::{accounts, commands, headers, live, login, missions, openapi, pages, sse, stop};
 
 const STOP: &str = "/stop";
@@ -29,6 +30,7 @@ pub(crate) fn router(site: Arc<Site>) -> Router {
         .route("/events", get(sse::events))
         .route("/live", get(live::live))
         .route("/commands", post(commands::command))
+        .route("/webhooks/{name}", post(incoming::receive))
         .route("/pairings", get(login::pairings).post(login::make_pairing))
         .route("/pairings/{id}", delete(login::end_pairing))
         .route("/users", get(accounts::users).post(accounts::make_user))

@@ -5,7 +5,7 @@ use std::future::ready;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::Router;
 use axum::body::Body;
@@ -34,6 +34,7 @@ use crate::refused_logins::RefusedLogins;
 use crate::router::router;
 use crate::site::Site;
 use crate::tls::Tls;
+use crate::webhooks::outgoing;
 use crate::{WebError, WebLimits, WebSettings};
 
 /// Threads of the server.
@@ -83,12 +84,17 @@ impl WebServer {
                     hub,
                     commands: KnownCommands::default(),
                     refused_logins: RefusedLogins::default(),
+                    started_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs()),
                     tasks,
                     ended,
                 }),
                 listener,
             )
         };
+        {
+            let _on_it = runtime.enter();
+            outgoing::start(&site);
+        }
         runtime.spawn(accept(Arc::clone(&site), listener));
         tracing::info!(%address, "the page is served");
         Ok(Self { address, site, runtime: Some(runtime) })

@@ -1,6 +1,6 @@
 //! Who asks, and with which role. Somebody at this very machine needs no login; everybody else needs a session.
 
-mod kept;
+pub(crate) mod kept;
 mod pairing;
 mod peer;
 mod secret;

@@ -20,3 +20,4 @@ mod stop;
 mod tls;
 mod trust;
 mod users;
+mod webhooks;
