@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use cortex_protocol::{
-    CallId, ComponentName, Control, Effect as ToolEffect, FailureKind, MissionEvent, StepReport, ToolCall, ToolFingerprint,
-    ToolName, ToolOutcome, ToolSpec,
+    CallId, ComponentName, Control, Effect as ToolEffect, FailureKind, MissionEvent, StepReport, ToolCall,
+    ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 

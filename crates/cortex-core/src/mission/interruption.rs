@@ -92,7 +92,9 @@ impl Mission {
         self.void_approvals();
         match &mut self.phase {
             Phase::New | Phase::Finished | Phase::Interrupted { .. } => {}
-            Phase::Halting { then: Ending::Failed { .. } | Ending::Closed { .. } | Ending::Cancelled { .. }, .. } => {}
+            Phase::Halting {
+                then: Ending::Failed { .. } | Ending::Closed { .. } | Ending::Cancelled { .. }, ..
+            } => {}
             Phase::Halting { then: after, .. } => *after = then,
             Phase::Planning { .. } => {
                 self.abandon_model();

@@ -62,7 +62,10 @@ pub(crate) fn tone(event: &MissionEvent) -> Tone {
             _ => Tone::Warning,
         },
         MissionEvent::Decided { decision: Decision::Abort, .. } => Tone::Bad,
-        MissionEvent::Asked { .. } | MissionEvent::QuestionEnded { .. } | MissionEvent::TaskRevised { .. } => {
+        MissionEvent::Asked { .. }
+        | MissionEvent::QuestionEnded { .. }
+        | MissionEvent::ControlChanged { .. }
+        | MissionEvent::TaskRevised { .. } => {
             Tone::Person
         }
         MissionEvent::Disputed { .. } | MissionEvent::Accepted { .. } => Tone::Person,

@@ -48,7 +48,11 @@ const ON: &[Command] = &[Command::Pause, Command::Unpause];
 /// On the way to the kitchen, where it will speak.
 fn driving() -> Story {
     let plan = [go("kitchen"), say("hello")];
-    Story::of("go to the kitchen and say hello").model_calls(&plan).model_says("EXECUTE").tool_waits("base.go_to").start()
+    Story::of("go to the kitchen and say hello")
+        .model_calls(&plan)
+        .model_says("EXECUTE")
+        .tool_waits("base.go_to")
+        .start()
 }
 
 #[test]
@@ -81,7 +85,12 @@ fn a_pause_halts_what_moves_and_asks_nobody_until_the_robot_goes_on_and_plans_an
     story.end_call(1, ToolOutcome::success(Value::Null));
     story.reply(says("EXECUTE"));
     story.reply(says("I said hello in the kitchen."));
-    assert_eq!(story.ends().0, MissionStatus::Succeeded, "the time with people is not the mission's: {:#?}", story.lines);
+    assert_eq!(
+        story.ends().0,
+        MissionStatus::Succeeded,
+        "the time with people is not the mission's: {:#?}",
+        story.lines
+    );
 }
 
 #[test]

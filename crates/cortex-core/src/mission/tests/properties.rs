@@ -301,7 +301,10 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
         match &effect {
             Effect::AskModel { request, chat } => {
                 check_told(mission, chat);
-                assert!(seen.availability.control().is_autonomous(), "a model is asked while a person has the controls");
+                assert!(
+                    seen.availability.control().is_autonomous(),
+                    "a model is asked while a person has the controls"
+                );
                 seen.note_asked(chat, &input);
                 assert!(seen.tokens < MAX_TOKENS, "a request after {} tokens", seen.tokens);
                 seen.requests.push(*request);
