@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use cortex_core::{ClientPort, ControlLoss, ControlPort, EventStream, OperatorPort, OverviewStream};
 use cortex_protocol::overview::Overview;
 use cortex_protocol::{
-    Command, CommandError, CommandErrorKind, CommandOutcome, ConnectionId, EventId, MissionId, OpenQuestion, Origin, Principal,
-    RecordedMission, ToolSpec,
+    Command, CommandError, CommandErrorKind, CommandOutcome, ConnectionId, EventId, MissionId, OpenQuestion, Origin,
+    Principal, RecordedMission, ToolSpec,
 };
 use cortex_ros::StopHandle;
 use cortex_runtime::Runtime;

@@ -367,7 +367,9 @@ impl<'a> Writer<'a> {
             .add_changed("basis", &moment.basis, self.had);
         frame = if is_first {
             // How much time is left for an answer has changed since the questions did.
-            frame.add("questions", &json(&self.site.port.questions())).add("you", &json(&You::new(self.caller, self.connection)))
+            frame
+                .add("questions", &json(&self.site.port.questions()))
+                .add("you", &json(&You::new(self.caller, self.connection)))
         } else {
             frame.add_changed("questions", &moment.questions, self.had)
         };

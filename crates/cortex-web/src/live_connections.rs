@@ -39,7 +39,8 @@ impl LiveConnections {
         if self.lock().get(connection) == Some(&caller.session_id()) {
             return Ok(());
         }
-        let reason = "The live connection that the command names has ended, or is not yours. Nothing was done. Reload the page.";
+        let reason =
+            "The live connection that the command names has ended, or is not yours. Nothing was done. Reload the page.";
         Err(ApiError::new(ErrorKind::Stale, reason))
     }
 

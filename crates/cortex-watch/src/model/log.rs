@@ -65,9 +65,7 @@ pub(crate) fn tone(event: &MissionEvent) -> Tone {
         MissionEvent::Asked { .. }
         | MissionEvent::QuestionEnded { .. }
         | MissionEvent::ControlChanged { .. }
-        | MissionEvent::TaskRevised { .. } => {
-            Tone::Person
-        }
+        | MissionEvent::TaskRevised { .. } => Tone::Person,
         MissionEvent::Disputed { .. } | MissionEvent::Accepted { .. } => Tone::Person,
         MissionEvent::Progress { in_flight } if in_flight.iter().any(|one| one.stalled.is_some()) => Tone::Warning,
         MissionEvent::Progress { .. } | MissionEvent::Planning { .. } | MissionEvent::Classified { .. } => Tone::Quiet,
