@@ -235,9 +235,12 @@ const kinds = {
   component_returned: (mission) => Object.assign(mission, { phase: 'acting', missing: null }),
   paused: (mission, data) => { mission.paused = data.because; },
   unpaused: (mission) => { mission.paused = null; },
-  control_changed(mission, data) { mission.interrupted = data.control.state === 'autonomous' ? null : data.control.because; },
+  control_changed(mission, data) {
+    mission.interrupted = data.control.state === 'autonomous' ? null : data.control.because;
+    if (mission.phase !== 'queued') mission.phase = mission.interrupted ? 'interrupted' : 'planning';
+  },
   task_revised: (mission, data, timeMs) => { mission.revisions.push({ text: data.text, origin: data.origin, timeMs }); },
-  stopping: (mission, data) => Object.assign(mission, { phase: 'stopping', stopping: data }),
+  stopping: (mission, data) => Object.assign(mission, { phase: mission.interrupted ? 'interrupted' : 'stopping', stopping: data }),
   halted(mission, data) {
     mission.halts.push({ tool: data.tool, step: data.step, state: data.state });
     mission.flight = mission.flight.filter((one) => one.call !== data.call);
@@ -295,7 +298,7 @@ export function phaseWords(phase) {
   }
   return {
     accepted: 'Accepted', queued: 'Queued', planning: 'Planning', acting: 'Acting', waiting: 'Waiting for a component',
-    stopping: 'Stopping',
+    stopping: 'Stopping', interrupted: 'Waits for a person',
   }[phase] ?? 'Loading';
 }
 
@@ -304,7 +307,7 @@ export function phaseTone(phase, wordsAlone = false) {
     if (phase.ended === 'cancelled') return 'off';
     return phase.ended === 'failed' || wordsAlone ? 'bad' : 'good';
   }
-  return { planning: 'run', acting: 'run', waiting: 'warn', stopping: 'bad' }[phase] ?? 'off';
+  return { planning: 'run', acting: 'run', waiting: 'warn', interrupted: 'warn', stopping: 'bad' }[phase] ?? 'off';
 }
 
 export function classWords(taskClass) {
