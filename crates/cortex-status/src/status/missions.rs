@@ -105,7 +105,9 @@ fn note(mission: &mut MissionOverview, event: &MissionEvent) {
             mission.phase = if control.is_autonomous() { MissionPhase::Planning } else { MissionPhase::Waiting };
         }
         // What a person has interrupted is halted, and waits for that person.
-        MissionEvent::Stopping { .. } if mission.phase != MissionPhase::Waiting => mission.phase = MissionPhase::Stopping,
+        MissionEvent::Stopping { .. } if mission.phase != MissionPhase::Waiting => {
+            mission.phase = MissionPhase::Stopping
+        }
         _ => {}
     }
 }
