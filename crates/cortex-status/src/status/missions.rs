@@ -106,7 +106,7 @@ fn note(mission: &mut MissionOverview, event: &MissionEvent) {
         }
         // What a person has interrupted is halted, and waits for that person.
         MissionEvent::Stopping { .. } if mission.phase != MissionPhase::Waiting => {
-            mission.phase = MissionPhase::Stopping
+            mission.phase = MissionPhase::Stopping;
         }
         _ => {}
     }
