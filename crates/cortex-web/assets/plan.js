@@ -6,7 +6,7 @@ import { age, clip, duration, flatten, json } from './format.js';
 import { layoutPlan } from './layout.js';
 import { holdupWords, millis, stepState } from './state.js';
 
-const WORDS = { pending: 'pending', waiting: 'waiting', running: 'running', success: 'done', failed: 'failed', skipped: 'skipped', blocked: 'never began' };
+const WORDS = { pending: 'pending', waiting: 'waiting', running: 'running', success: 'done', failed: 'failed', halted: 'halted', skipped: 'skipped', blocked: 'never began' };
 export const STATES = Object.entries(WORDS);
 let pictures = 0;
 

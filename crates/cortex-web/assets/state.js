@@ -108,8 +108,8 @@ function stepOf(mission, number, plan = currentPlan(mission)) {
 /** How a step stands in one word for the picture: `waiting` is a pending step that something holds up. */
 export function stepState(step) {
   if (step.status === 'PENDING' && step.holdup) return 'waiting';
-  // A person had it halted: that is no fault of the step.
-  if (step.status === 'FAILED' && step.report?.interrupted) return 'blocked';
+  // Somebody had it halted, or its mission ended: that is no fault of the step.
+  if (step.status === 'FAILED' && (step.report?.interrupted || step.report?.outcome?.status === 'cancelled')) return 'halted';
   return step.status.toLowerCase();
 }
 
