@@ -8,6 +8,7 @@
 //! - `hub`: what happens, gathered for all pages; `live`: one page's live stream; `sse`: the same events for programs;
 //! - `commands`, `known_commands`, `seen`: what people ask for, once each, and only while it is what they were looking at;
 //! - `stop`: STOP, which waits for none of the others;
+//! - `robot`: its map, pictures, numbers and parameters, for as long as somebody looks;
 //! - `missions`, `report`: what was recorded; `pages`: the shell and its assets; `openapi`: the API as a document.
 
 mod access;
@@ -26,6 +27,7 @@ mod openapi;
 mod pages;
 mod report;
 mod request;
+mod robot;
 mod router;
 mod seen;
 mod server;

@@ -12,7 +12,7 @@ use axum::{Json, Router};
 use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::site::Site;
-use crate::{commands, headers, live, login, missions, openapi, pages, sse, stop};
+use crate::{commands, headers, live, login, missions, openapi, pages, robot, sse, stop};
 
 const STOP: &str = "/stop";
 
@@ -33,6 +33,11 @@ pub(crate) fn router(site: Arc<Site>) -> Router {
         .route("/pairings/{id}", delete(login::end_pairing))
         .route("/sessions", get(login::sessions))
         .route("/sessions/{id}", delete(login::end_session))
+        .route("/robot", get(robot::robot))
+        .route("/robot/map", get(robot::map))
+        .route("/robot/picture", get(robot::picture))
+        .route("/robot/scene", get(robot::scene))
+        .route("/robot/parameters", get(robot::parameters).post(robot::set_parameter))
         .route("/openapi.json", get(openapi::document));
     Router::new()
         .route("/", get(pages::page))

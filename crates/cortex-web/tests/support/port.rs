@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use cortex_core::{ClientPort, EventStream, OperatorPort, OverviewStream};
+use cortex_core::{ClientPort, EventStream, OperatorPort, OverviewStream, RobotPort};
 use cortex_protocol::event::{EventData, SPEC_VERSION};
 use cortex_protocol::overview::{OVERVIEW_VERSION, Overview};
 use cortex_protocol::{
@@ -16,7 +16,7 @@ use cortex_protocol::{
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::HANGS;
+use super::{HANGS, ScriptedRobot};
 
 /// A robot that does what a test says.
 pub(crate) struct ScriptedPort {
@@ -33,6 +33,7 @@ pub(crate) struct ScriptedPort {
     pub(crate) tape: Mutex<Option<PathBuf>>,
     /// Streams of events that continue after one.
     pub(crate) refills: AtomicUsize,
+    pub(crate) robot: Arc<ScriptedRobot>,
 }
 
 struct Told {
@@ -87,6 +88,7 @@ impl ScriptedPort {
             stops_ended: watch::Sender::new(0),
             tape: Mutex::default(),
             refills: AtomicUsize::new(0),
+            robot: Arc::default(),
         }
     }
 
@@ -243,6 +245,10 @@ impl OperatorPort for ScriptedPort {
     fn tape(&self, _mission: &MissionId) -> Result<PathBuf, CommandError> {
         let tape = self.tape.lock().unwrap().clone();
         tape.ok_or_else(|| CommandError::new(CommandErrorKind::NotFound, "there is no tape of this mission"))
+    }
+
+    fn robot(&self) -> Option<Arc<dyn RobotPort>> {
+        Some(Arc::clone(&self.robot) as Arc<dyn RobotPort>)
     }
 }
 

@@ -15,5 +15,6 @@ mod commands;
 mod hostile;
 mod live;
 mod missions;
+mod robot;
 mod stop;
 mod trust;

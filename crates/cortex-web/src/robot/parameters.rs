@@ -1,0 +1,88 @@
+//! The parameters of nodes: looked at by everybody, set by who may operate, and only by who sees the robot as it is.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use cortex_protocol::Role;
+use cortex_protocol::robot_view::NodeParameter;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::port;
+use crate::access::Caller;
+use crate::audit;
+use crate::callers::{Acting, Reading};
+use crate::error::{ApiError, ErrorKind};
+use crate::request::json_body;
+use crate::seen::{self, Seen};
+use crate::site::Site;
+
+/// Characters of a value that are noted of who set it.
+const NOTED: usize = 200;
+
+/// Whose parameters are looked at.
+#[derive(Debug, Deserialize)]
+pub(crate) struct OfNode {
+    node: String,
+}
+
+/// A parameter that is to be set.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewValue {
+    /// What its sender was looking at.
+    pub(crate) seen: Seen,
+    /// The full name of the node.
+    pub(crate) node: String,
+    /// The parameter within it.
+    pub(crate) name: String,
+    /// Its new value.
+    pub(crate) value: Value,
+}
+
+/// `GET /api/v1/robot/parameters`.
+pub(crate) async fn parameters(
+    State(site): State<Arc<Site>>,
+    Reading(_): Reading,
+    of: Result<Query<OfNode>, QueryRejection>,
+) -> Result<Json<Vec<NodeParameter>>, ApiError> {
+    Ok(Json(port(&site)?.parameters(&of?.0.node).await?))
+}
+
+/// `POST /api/v1/robot/parameters`.
+pub(crate) async fn set_parameter(
+    State(site): State<Arc<Site>>,
+    Acting(caller): Acting,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<StatusCode, ApiError> {
+    let wanted: NewValue = json_body(&site, &headers, body).await?;
+    // It goes on when its client is gone, so that what came of it is noted.
+    let setting = site.tasks.spawn(set(Arc::clone(&site), caller, wanted));
+    let failed = |_| ApiError::new(ErrorKind::Unavailable, "Cortex has failed at it. Look whether it happened.");
+    setting.await.map_err(failed)?
+}
+
+async fn set(site: Arc<Site>, caller: Caller, wanted: NewValue) -> Result<StatusCode, ApiError> {
+    let NewValue { seen, node, name, value } = &wanted;
+    let cut = |text: &str| -> String { text.chars().take(NOTED).collect() };
+    let what = format!("set the parameter {:?} of {:?} to {}", cut(name), cut(node), cut(&value.to_string()));
+    let set = async {
+        caller.require(Role::Operate)?;
+        seen::check_fresh(seen, |frame| site.hub.age(frame))?;
+        let robot = port(&site)?;
+        caller.check_still_valid()?;
+        Ok(robot.set_parameter(node, name, value).await?)
+    };
+    let result: Result<(), ApiError> = set.await;
+    match &result {
+        Ok(()) => audit::acted(&caller, &what, "set"),
+        Err(error) => audit::refused(&caller, &what, error),
+    }
+    result.map(|()| StatusCode::NO_CONTENT)
+}
