@@ -341,6 +341,9 @@ pub(super) mod tests {
             symptoms: symptoms.iter().map(|symptom| (*symptom).to_owned()).collect(),
             attempts: u32::from(health == ComponentHealth::Failed) * 2,
             restarts: u32::from(health == ComponentHealth::Failed),
+            depends_on: Vec::new(),
+            standby: None,
+            quarantine_cause: None,
         }
     }
 
