@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { boundsOf, corners, degrees, goalWords, placeOf, view } from '../assets/robot-geometry.js';
 import { linePath } from '../assets/robot-lines.js';
-import { systemOf } from '../assets/robot-system.js';
+import { pictureOf, systemOf } from '../assets/robot-system.js';
 
 const map = (heading = 0) => ({ width: 40, height: 20, resolution: 0.5, origin: { frame: 'map', x: -2, y: 1, heading } });
 const near = (a, b) => Math.abs(a - b) < 1e-9;
@@ -68,4 +68,18 @@ test('the system shows who needs whom, and because of whom one is kept from work
   assert.equal(driver.after.includes(viewer.number) && viewer.after.includes(driver.number), false, 'two that read each other have one line');
   const many = systemOf([], Array.from({ length: 500 }, (_, at) => ({ name: `/n${at}`, reads: [] })));
   assert.deepEqual([many.parts.length, many.more], [60, 440]);
+});
+
+test('parts that stand alone stand below the others, and nothing lies over anything', () => {
+  const parts = [{ number: 1, after: [] }, { number: 2, after: [1] }, { number: 3, after: [] }, { number: 4, after: [] }, { number: 5, after: [] }];
+  for (const width of [330, 720, 1100]) {
+    for (const some of [parts, parts.slice(2), parts.slice(0, 2), []]) {
+      const { nodes, size, height } = pictureOf(some, width);
+      assert.equal(nodes.length, some.length);
+      for (const [at, one] of nodes.entries()) {
+        assert.ok(one.x + size.width <= width && one.y + size.height <= height, `${width}`);
+        for (const other of nodes.slice(at + 1)) assert.ok(Math.abs(one.x - other.x) >= size.width || Math.abs(one.y - other.y) >= size.height);
+      }
+    }
+  }
 });

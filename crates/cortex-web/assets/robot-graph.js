@@ -3,8 +3,7 @@
 
 import { h, icon, keyed, remake, s, setAttribute, setText } from './dom.js';
 import { clip, cut, plural } from './format.js';
-import { layoutPlan } from './layout.js';
-import { systemOf } from './robot-system.js';
+import { pictureOf, systemOf } from './robot-system.js';
 
 const HEALTH = { healthy: ['success', 'healthy'], unknown: ['pending', 'unknown'], suspect: ['waiting', 'suspect'], failed: ['failed', 'failed'], silent: ['failed', 'silent'], node: ['pending', 'node'] };
 
@@ -34,7 +33,7 @@ export function createSystem() {
     remake(sign, look, () => icon(look));
     setText(name, clip(one.name, 60));
     setText(state, one.health === 'node' ? '' : word);
-    setText(about, cut(one.cause ? `because of ${one.cause}` : one.standing, 80));
+    setText(about, cut(one.cause ? `by ${one.cause}` : one.standing, 80));
     setAttribute(item.firstElementChild, 'class', `node system-node state-${look === 'success' ? 'success' : look}`);
     setText(more, [one.health === 'node' ? 'a node' : word, one.depends.length ? `depends on ${one.depends.join(', ')}` : '', one.reads.length ? `reads topics of ${one.reads.join(', ')}` : '', one.standbyFor.length ? `stands in for ${one.standbyFor.join(', ')}` : ''].filter(Boolean).join('; '));
   }
@@ -49,7 +48,7 @@ export function createSystem() {
     const held = last.parts.filter((one) => one.cause).length;
     setText(count, `${plural(last.parts.length, 'part')}${held ? `, ${held} in quarantine` : ''}${last.more ? `, ${last.more} more not shown` : ''}`);
     keyed(list, last.parts, (one) => one.name, make, show);
-    const picture = layoutPlan(last.parts.map((one) => ({ number: one.number, after: one.after })), [], width);
+    const picture = pictureOf(last.parts, width);
     canvas.style.height = `${picture.height}px`;
     canvas.style.width = `${picture.width}px`;
     setAttribute(lines, 'width', picture.width);

@@ -120,7 +120,7 @@ export function createMap({ actions, seenBasis, onSubmitted }) {
     draw();
   }
 
-  /** The map in the colours of the page: from the panel's, where it is free, to the text's, where it is occupied. */
+  /** The map in the colours of the page: from the panel's, where it is free, to that of strong lines, where it is occupied. */
   function ink(paint) {
     const key = `${paint.panel}${paint.text}`;
     if (drawn.inked?.key === key) return drawn.inked.canvas;
@@ -129,7 +129,7 @@ export function createMap({ actions, seenBasis, onSubmitted }) {
     const context = inked.getContext('2d');
     context.drawImage(bitmap, 0, 0);
     const picture = context.getImageData(0, 0, bitmap.width, bitmap.height);
-    const [free, full] = [paint.rgb('--panel'), paint.rgb('--text')];
+    const [free, full] = [paint.rgb('--panel'), paint.rgb('--strong-line')];
     const pixels = picture.data;
     for (let at = 0; at < pixels.length; at += 4) {
       const share = 1 - pixels[at] / 255;
@@ -188,14 +188,17 @@ export function createMap({ actions, seenBasis, onSubmitted }) {
 
   function drawScale(context, paint) {
     const metres = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500].find((one) => one * placed.perMetre >= 48) ?? 1000;
-    const [left, bottom, wide] = [12, placed.height - 12, metres * placed.perMetre];
-    Object.assign(context, { strokeStyle: paint.text, fillStyle: paint.text, lineWidth: 2, font: '12px system-ui, sans-serif', textBaseline: 'bottom' });
+    const [left, bottom, wide] = [14, placed.height - 14, metres * placed.perMetre];
+    Object.assign(context, { fillStyle: paint.text, font: '12px system-ui, sans-serif', textBaseline: 'bottom' });
     context.beginPath();
     context.moveTo(left, bottom - 5);
     context.lineTo(left, bottom);
     context.lineTo(left + wide, bottom);
     context.lineTo(left + wide, bottom - 5);
-    context.stroke();
+    for (const [strokeStyle, lineWidth] of [[paint.panel, 6], [paint.text, 2]]) {
+      Object.assign(context, { strokeStyle, lineWidth });
+      context.stroke();
+    }
     Object.assign(context, { strokeStyle: paint.panel, lineWidth: 4, lineJoin: 'round' });
     context.strokeText(`${metres} m`, left + 6, bottom - 3);
     context.fillText(`${metres} m`, left + 6, bottom - 3);

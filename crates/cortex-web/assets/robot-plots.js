@@ -5,6 +5,7 @@ import { clip, cut, number } from './format.js';
 import { linePath } from './robot-lines.js';
 
 const SPAN_MS = 5 * 60 * 1000;
+const LEAST_SPAN_MS = 30 * 1000;
 const MOST_PLOTS = 8;
 const [WIDTH, HEIGHT] = [320, 64];
 const keyOf = (one) => `${one.topic}:${one.field}`;
@@ -38,7 +39,9 @@ export function createPlots() {
     const { points, problem } = known.get(key) ?? { points: [], problem: null };
     const source = offered.find((one) => keyOf(one) === key);
     const show = (one) => (source?.is_charge ? `${Math.round(one * 100)} %` : number(one));
-    const drawn = linePath(points, nowMs - SPAN_MS, nowMs, WIDTH, HEIGHT, source?.is_charge ? [0, 1] : null);
+    // What has come fills the picture.
+    const fromMs = Math.min(nowMs - LEAST_SPAN_MS, points.length ? points[0][0] : nowMs);
+    const drawn = linePath(points, fromMs, nowMs, WIDTH, HEIGHT, source?.is_charge ? [0, 1] : null);
     setAttribute(line, 'd', drawn.path);
     const last = points.length ? points[points.length - 1][1] : null;
     setText(value, last === null ? '–' : show(last));

@@ -1,5 +1,7 @@
 // The parts of the system and who needs whom, from the live status and the graph of nodes. Pure.
 
+import { layoutPlan } from './layout.js';
+
 /** More would be no picture. */
 const MOST = 60;
 
@@ -52,4 +54,22 @@ function withoutCircles(parts) {
     }
   }
   return parts.map((part) => ({ ...part, after: after.get(part.number) }));
+}
+
+/** Where the parts stand: those that need each other by levels, and below them, in rows, those that stand alone. */
+export function pictureOf(parts, width) {
+  const joined = new Set(parts.flatMap((part) => (part.after.length ? [part.number, ...part.after] : [])));
+  const steps = parts.map((part) => ({ number: part.number, after: part.after }));
+  const picture = layoutPlan(steps.filter((step) => joined.has(step.number)), [], width);
+  const lone = steps.filter((step) => !joined.has(step.number));
+  if (!lone.length) return picture;
+  const { size } = picture;
+  const across = Math.max(1, Math.floor((width - 2 * size.pad + size.columnGap) / (size.width + size.columnGap)));
+  const top = joined.size ? picture.height : size.pad;
+  lone.forEach((step, at) => picture.nodes.push({
+    number: step.number, x: size.pad + (at % across) * (size.width + size.columnGap), y: top + Math.floor(at / across) * (size.height + size.rowGap),
+  }));
+  picture.height = top + Math.ceil(lone.length / across) * (size.height + size.rowGap) - size.rowGap + size.pad;
+  picture.width = width;
+  return picture;
 }
