@@ -72,7 +72,7 @@ async fn a_person_sees_the_map_and_sends_the_robot_to_a_place_that_they_clicked(
 
 #[tokio::test]
 async fn a_camera_is_seen_stops_and_comes_back_with_another_encoding_and_a_parameter_is_refused_out_of_range() {
-    let (_test_robot, _robot, address) = robot().await;
+    let (mut test_robot, _robot, address) = robot().await;
     let browser = Browser::start().await;
     let page = browser.open(&address, Viewport::Wide, Colours::Dark).await;
     page.click("nav a", "Robot").await;
@@ -98,6 +98,12 @@ async fn a_camera_is_seen_stops_and_comes_back_with_another_encoding_and_a_param
     set(&page, "encoding", "mono8").await;
     page.wait_for(".camera-panel", "320 × 240 · mono8").await;
     page.wait_until_gone(".camera-still", "No picture").await;
+    // Who looks elsewhere leaves the camera alone.
+    let lens = test_robot.process("lens");
+    lens.wait_for_json("one who looks", |told| told["count"] == 1).await;
+    page.click("nav a", "Mission").await;
+    let is_alone = |lines: &[String]| lines.last().filter(|line| line.contains("\"count\": 0")).map(drop);
+    lens.wait_for("nobody who looks", is_alone).await;
     let complaints = page.complaints().await;
     // The browser notes each request that was refused: those above.
     let others = complaints.iter().filter(|complaint| !complaint.contains("Failed to load resource"));

@@ -1,8 +1,9 @@
 """A camera whose parameters say what it sends: /lens/image in the encoding `encoding`, or nothing while that is `off`. Its
-`exposure` lies between 0 and 1, and it refuses more than 0.8 by itself.
+`exposure` lies between 0 and 1, and it refuses more than 0.8 by itself. It prints how many look at it.
 """
 
 import array
+import json
 
 import rclpy
 from peer import spin
@@ -43,10 +44,15 @@ def main():
     images = node.create_publisher(Image, "/lens/image", 10)
     made = {encoding: [picture(encoding, tick) for tick in range(8)] for encoding in BYTES}
     ticks = [0]
+    watched = [0]
 
     def show():
         encoding = node.get_parameter("encoding").value
         ticks[0] += 1
+        count = images.get_subscription_count()
+        if count != watched[0]:
+            watched[0] = count
+            print(json.dumps({"event": "watched", "count": count}), flush=True)
         if encoding not in made:
             return
         image = Image(width=WIDTH, height=HEIGHT, encoding=encoding, step=WIDTH * BYTES[encoding])

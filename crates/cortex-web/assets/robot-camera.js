@@ -63,7 +63,7 @@ export function createCamera() {
     canvas.getContext('2d').drawImage(bitmap, 0, 0);
     canvas.hidden = false;
     came = [...came.filter((at) => performance.now() - at < 3000), performance.now()];
-    const size = told.size ?? [bitmap.width, bitmap.height];
+    const { size } = told;
     const rate = came.length > 3 ? Math.round(((came.length - 1) * 1000) / (came[came.length - 1] - came[0])) : 0;
     setText(about, `${clip(name, 80)} · ${size[0]} × ${size[1]} · ${clip(told.encoding, 40)}${rate ? ` · ${rate} a second` : ''}`);
     bitmap.close();

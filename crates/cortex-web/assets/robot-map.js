@@ -43,6 +43,7 @@ export function createMap({ actions, seenBasis, onSubmitted }) {
   let sources = null;
   let chosen = false;
   let placed = null;
+  let placesOf = null;
   let width = 0;
   const tried = new Set();
 
@@ -86,7 +87,9 @@ export function createMap({ actions, seenBasis, onSubmitted }) {
   });
 
   /** Places that the robot knows by name: the values of a tool that is called by "go to". */
-  async function loadPlaces() {
+  async function loadPlaces(nodes) {
+    const key = JSON.stringify(nodes.map((one) => one.name));
+    if (key === placesOf) return;
     let names = [];
     try {
       for (const tool of await getJson('/api/v1/tools')) {
@@ -94,6 +97,7 @@ export function createMap({ actions, seenBasis, onSubmitted }) {
         const values = found && tool.parameters?.properties?.[found[1]]?.enum;
         if (Array.isArray(values)) names = names.concat(values.filter((value) => typeof value === 'string'));
       }
+      placesOf = key;
     } catch { /* There are no places then; a click on the map still works. */ }
     names = [...new Set(names)].slice(0, 24);
     remake(known, JSON.stringify(names), () => names.map((name) => h('button', { type: 'button', class: 'quiet', onclick: () => { goal = null; x.value = ''; y.value = ''; text.value = `go to the ${name}`; draw(); text.focus(); } }, bdi(clip(name, 40)))));
@@ -263,7 +267,7 @@ export function createMap({ actions, seenBasis, onSubmitted }) {
       mapChoice.offer(topics(next.maps));
       poseChoice.offer(topics(next.poses));
       pathChoice.offer(topics(next.paths));
-      loadPlaces();
+      return loadPlaces(next.nodes);
     },
     wanted: () => Object.fromEntries([['pose', poseChoice.value()], ['path', pathChoice.value()]].filter(([, topic]) => topic)),
     show(next) {

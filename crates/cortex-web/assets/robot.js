@@ -34,7 +34,7 @@ export function createRobot(root, { actions, seen, seenBasis, mayAct, onSubmitte
 
   async function renewSources() {
     sources = await getJson('/api/v1/robot');
-    map.offer(sources);
+    await map.offer(sources);
     camera.offer(sources.cameras);
     plots.offer(sources.numbers);
     parameters.offer(sources.nodes);

@@ -14,6 +14,8 @@ const HIGHEST: u32 = 1_280;
 const QUALITY: u8 = 75;
 /// The largest file that is passed on as it is, in bytes.
 const MOST_FILE_BYTES: usize = 8 << 20;
+/// Pixels of a side of a file that is passed on, at most.
+const MOST_FILE_PIXELS: u32 = 8_192;
 /// More pixels of a row than cameras have.
 const MOST_PIXELS: u32 = 32_768;
 
@@ -28,8 +30,8 @@ pub(crate) struct Shown {
 /// What a picture was before it was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct About {
-    /// Its pixels as they came: width and height. None: it came as a file.
-    pub(crate) size: Option<(u32, u32)>,
+    /// Its pixels as they came: width and height.
+    pub(crate) size: (u32, u32),
     /// How it came: `rgb8`, `jpeg`.
     pub(crate) encoding: String,
 }
@@ -39,15 +41,15 @@ pub(crate) struct About {
 pub(crate) enum PictureError {
     #[error("the picture is empty: it says that it has {width} x {height} pixels")]
     Empty { width: u32, height: u32 },
-    #[error("the picture says that it has {width} x {height} pixels, and at most {MOST_PIXELS} a side are shown")]
-    Huge { width: u32, height: u32 },
+    #[error("the picture says that it has {width} x {height} pixels, and at most {most} a side are shown")]
+    Huge { width: u32, height: u32, most: u32 },
     #[error("the encoding '{0}' can't be shown; rgb8, bgr8, rgba8, bgra8, mono8, mono16 and 16UC1 can")]
     Encoding(String),
     #[error(
         "the sizes of the picture do not fit: {width} x {height} pixels of {encoding} in rows of {step} bytes, and {bytes} bytes in all"
     )]
     Sizes { width: u32, height: u32, step: u32, encoding: String, bytes: usize },
-    #[error("the file of format '{0}' is neither a JPEG nor a PNG")]
+    #[error("the file of format '{0}' is no JPEG and no PNG that says how large it is")]
     Format(String),
     #[error("the file has {} KiB, and at most {} KiB are passed on", .0 >> 10, MOST_FILE_BYTES >> 10)]
     LargeFile(usize),
@@ -112,7 +114,36 @@ fn passed_on(format: String, file: Vec<u8>) -> Result<Shown, PictureError> {
         [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => ("image/png", "png"),
         _ => return Err(PictureError::Format(format)),
     };
-    Ok(Shown { media_type, about: About { size: None, encoding: encoding.to_owned() }, file })
+    let Some((width, height)) = size_in(&file) else { return Err(PictureError::Format(format)) };
+    if width == 0 || height == 0 {
+        return Err(PictureError::Empty { width, height });
+    }
+    // A browser would unpack it into gigabytes.
+    if width > MOST_FILE_PIXELS || height > MOST_FILE_PIXELS {
+        return Err(PictureError::Huge { width, height, most: MOST_FILE_PIXELS });
+    }
+    Ok(Shown { media_type, about: About { size: (width, height), encoding: encoding.to_owned() }, file })
+}
+
+/// How many pixels a JPEG or a PNG says that it has. None where it does not say so in its header.
+fn size_in(file: &[u8]) -> Option<(u32, u32)> {
+    let short = |at: usize| Some(u16::from_be_bytes(*file.get(at..at.checked_add(2)?)?.first_chunk()?));
+    if file.first() == Some(&0x89) {
+        let long = |at: usize| Some(u32::from_be_bytes(*file.get(at..at.checked_add(4)?)?.first_chunk()?));
+        return Some((long(16)?, long(20)?));
+    }
+    // Segments, each with its length, up to that with the size.
+    let mut at = 2_usize;
+    while let [0xff, marker, ..] = file.get(at..)? {
+        match marker {
+            // Filled up.
+            0xff => at += 1,
+            0xc4 | 0xc8 | 0xcc => at += 2 + usize::from(short(at + 2)?),
+            0xc0..=0xcf => return Some((short(at + 7)?.into(), short(at + 5)?.into())),
+            _ => at += 2 + usize::from(short(at + 2)?).max(2),
+        }
+    }
+    None
 }
 
 fn raw(
@@ -126,7 +157,7 @@ fn raw(
         return Err(PictureError::Empty { width, height });
     }
     if width > MOST_PIXELS || height > MOST_PIXELS {
-        return Err(PictureError::Huge { width, height });
+        return Err(PictureError::Huge { width, height, most: MOST_PIXELS });
     }
     let Some(pixel) = Pixel::of(&encoding) else { return Err(PictureError::Encoding(encoding)) };
     let [columns, rows, row_bytes] = [width, height, step].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
@@ -159,12 +190,12 @@ fn raw(
     };
     let (columns, rows) = (columns.div_ceil(every), rows.div_ceil(every));
     let size = u16::try_from(columns).ok().zip(u16::try_from(rows).ok());
-    let (columns, rows) = size.ok_or(PictureError::Huge { width, height })?;
+    let (columns, rows) = size.ok_or(PictureError::Huge { width, height, most: MOST_PIXELS })?;
     let mut file = Vec::new();
     Encoder::new(&mut file, QUALITY)
         .encode(&pixels, columns, rows, colours)
         .map_err(|problem| PictureError::Jpeg(problem.to_string()))?;
-    Ok(Shown { media_type: "image/jpeg", about: About { size: Some((width, height)), encoding }, file })
+    Ok(Shown { media_type: "image/jpeg", about: About { size: (width, height), encoding }, file })
 }
 
 /// Numbers of 16 bits as grays, from the least to the greatest there is; 0, which means that nothing was measured, is black.
@@ -230,7 +261,7 @@ mod tests {
     fn a_wide_picture_is_made_smaller() {
         let shown = encode(picture(3_000, 10, 3_000, "mono8", vec![7; 30_000])).unwrap();
         assert_eq!(size(&shown.file), (1_000, 4));
-        assert_eq!(shown.about.size, Some((3_000, 10)));
+        assert_eq!(shown.about.size, (3_000, 10));
         let shown = encode(picture(1, 5_000, 3, "rgb8", vec![7; 15_000])).unwrap();
         assert_eq!(size(&shown.file), (1, 1_250));
     }
@@ -248,8 +279,21 @@ mod tests {
         let file = |format: &str, data: &[u8]| {
             encode(CameraPicture::Compressed { format: format.to_owned(), data: data.to_vec() })
         };
-        assert_eq!(file("png", &[0xff, 0xd8, 0xff, 0xe0]).unwrap().media_type, "image/jpeg");
-        assert_eq!(file("", b"\x89PNG\r\n\x1a\n...").unwrap().media_type, "image/png");
+        let jpeg = encode(picture(4, 3, 12, "rgb8", vec![9; 36])).unwrap().file;
+        let passed = file("png", &jpeg).unwrap();
+        assert_eq!((passed.media_type, passed.about.size), ("image/jpeg", (4, 3)));
+        assert_eq!(passed.file, jpeg, "it is passed on as it is");
+        let png = |width: u32, height: u32| {
+            let begin = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR";
+            file("", &[&begin[..], &width.to_be_bytes(), &height.to_be_bytes()].concat())
+        };
+        assert_eq!(png(7, 5).unwrap().media_type, "image/png");
+        assert!(matches!(png(60_000, 60_000), Err(PictureError::Huge { .. })), "a small file of a huge picture");
+        assert!(matches!(png(0, 5), Err(PictureError::Empty { .. })));
+        for end in 0..jpeg.len() {
+            // However it was cut off, it is read within its bounds.
+            let _ = file("jpeg", &jpeg[..end]);
+        }
         for hostile in [&b"<svg onload=alert(1)>"[..], b"", b"GIF89a", b"\xff\xd8"] {
             assert!(matches!(file("jpeg", hostile), Err(PictureError::Format(_))));
         }
