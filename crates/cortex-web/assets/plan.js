@@ -100,6 +100,7 @@ export function createPlan({ onPick }) {
     let words = state === 'pending' ? '' : WORDS[state];
     if (state === 'running') words = age(nowMs - step.startedMs);
     else if (state === 'waiting') words = step.holdup.resource ? `needs ${clip(step.holdup.resource, 20)}` : holdupWords(step).replace('waits for ', '');
+    else if (state === 'blocked' && step.status === 'FAILED') words = 'halted';
     else if (state === 'success' && step.report?.duration) words = duration(millis(step.report.duration));
     setText(parts.state, words);
     const marks = [step.conflicts.length ? 'lock' : '', step.problems.length || step.stalled ? 'warning' : '', step.holdup?.kind === 'person' ? 'person' : ''].filter(Boolean);
