@@ -56,7 +56,7 @@ const history = createHistory(byId('history'), { actions, seenBasis });
 let robot = null;
 async function loadRobot() {
   const { createRobot } = await import('./robot.js');
-  robot ??= createRobot(byId('robot-view'), { actions, seen: () => shown, seenBasis, mayAct, onSubmitted: (id) => { show(id); location.hash = 'mission'; } });
+  robot ??= createRobot(byId('robot-view'), { actions, seen: () => shown, seenBasis, connection: () => state.you?.connection, mayAct, onSubmitted: (id) => { show(id); location.hash = 'mission'; } });
   showView();
 }
 

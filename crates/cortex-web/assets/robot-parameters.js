@@ -7,7 +7,7 @@ import { choice } from './robot-parts.js';
 
 const KINDS = { boolean: 'yes or no', integer: 'a whole number', number: 'a number', text: 'text', list: 'a list', not_set: 'not set' };
 
-export function createParameters({ seen, mayAct }) {
+export function createParameters({ seen, connection, mayAct }) {
   const node = choice('Node', () => load());
   const again = h('button', { type: 'button', class: 'quiet', onclick: () => load() }, 'Read again');
   const state = h('p.quiet-text', { role: 'status' });
@@ -86,7 +86,7 @@ export function createParameters({ seen, mayAct }) {
       try {
         const value = read();
         tell('off', 'Setting…');
-        await postJson('/api/v1/robot/parameters', { seen: seen(), node: ofNode, name: one.name, value });
+        await postJson('/api/v1/robot/parameters', { seen: seen(), connection: connection() ?? null, node: ofNode, name: one.name, value });
         told = json(value);
         tell('good', 'Set.');
         load();

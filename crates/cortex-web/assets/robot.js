@@ -15,7 +15,7 @@ const SOURCES_MS = 5000;
 
 const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
-export function createRobot(root, { actions, seen, seenBasis, mayAct, onSubmitted }) {
+export function createRobot(root, { actions, seen, seenBasis, connection, mayAct, onSubmitted }) {
   const style = h('link', { rel: 'stylesheet', href: new URL('./robot.css', import.meta.url).href });
   document.head.append(style);
   const trouble = h('p.answer.tone-bad', { role: 'status' });
@@ -23,7 +23,7 @@ export function createRobot(root, { actions, seen, seenBasis, mayAct, onSubmitte
   const camera = createCamera();
   const plots = createPlots();
   const system = createSystem();
-  const parameters = createParameters({ seen, mayAct });
+  const parameters = createParameters({ seen, connection, mayAct });
   root.append(trouble, h('div.robot-top', map.root, h('div.robot-side', camera.root, plots.root)), system.root, parameters.root);
   let visible = false;
   let running = false;

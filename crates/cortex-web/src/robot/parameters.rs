@@ -7,8 +7,8 @@ use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
-use cortex_protocol::Role;
 use cortex_protocol::robot_view::NodeParameter;
+use cortex_protocol::{ConnectionId, Role};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -37,6 +37,9 @@ pub(crate) struct OfNode {
 pub(crate) struct NewValue {
     /// What its sender was looking at.
     pub(crate) seen: Seen,
+    /// The live connection over which it is set. Needed while somebody has the controls of the robot.
+    #[serde(default)]
+    pub(crate) connection: Option<ConnectionId>,
     /// The full name of the node.
     pub(crate) node: String,
     /// The parameter within it.
@@ -68,13 +71,27 @@ pub(crate) async fn set_parameter(
     setting.await.map_err(failed)?
 }
 
+/// While somebody has the controls, nobody else changes the robot.
+fn check_controls(site: &Site, caller: &Caller, connection: Option<&ConnectionId>) -> Result<(), ApiError> {
+    if let Some(connection) = connection {
+        site.connections.check(connection, caller)?;
+    }
+    let holder = site.port.overviews().latest().control.holder.clone();
+    if holder.is_none() || holder.as_ref() == connection {
+        return Ok(());
+    }
+    let reason = "Somebody else has the controls of the robot. Ask them to hand back. STOP works for everybody.";
+    Err(ApiError::new(ErrorKind::Refused, reason))
+}
+
 async fn set(site: Arc<Site>, caller: Caller, wanted: NewValue) -> Result<StatusCode, ApiError> {
-    let NewValue { seen, node, name, value } = &wanted;
+    let NewValue { seen, connection, node, name, value } = &wanted;
     let cut = |text: &str| -> String { text.chars().take(NOTED).collect() };
     let what = format!("set the parameter {:?} of {:?} to {}", cut(name), cut(node), cut(&value.to_string()));
     let set = async {
         caller.require(Role::Operate)?;
         seen::check_fresh(seen, |frame| site.hub.age(frame))?;
+        check_controls(&site, &caller, connection.as_ref())?;
         let robot = port(&site)?;
         caller.check_still_valid()?;
         Ok(robot.set_parameter(node, name, value).await?)
