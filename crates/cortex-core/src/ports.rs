@@ -18,6 +18,7 @@ use thiserror::Error;
 use crate::chat::{ChatReply, ChatRequest};
 use crate::condition::Observation;
 use crate::control_port::ControlPort;
+use crate::robot_port::RobotPort;
 
 /// The one way in for clients, whatever they come by: ROS, a page, the command line.
 #[async_trait]
@@ -66,6 +67,11 @@ pub trait OperatorPort: ClientPort + ControlPort {
     /// # Errors
     /// When there is no tape of that mission.
     fn tape(&self, mission: &MissionId) -> Result<PathBuf, CommandError>;
+
+    /// The robot itself, where it can be looked at.
+    fn robot(&self) -> Option<Arc<dyn RobotPort>> {
+        None
+    }
 }
 
 /// The live status, renewed whenever something changes and every few seconds. A slow reader gets the latest only.

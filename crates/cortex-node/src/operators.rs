@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cortex_core::{ClientPort, ControlLoss, ControlPort, EventStream, OperatorPort, OverviewStream};
+use cortex_core::{ClientPort, ControlLoss, ControlPort, EventStream, OperatorPort, OverviewStream, RobotPort};
 use cortex_protocol::overview::Overview;
 use cortex_protocol::{
     Command, CommandError, CommandErrorKind, CommandOutcome, ConnectionId, EventId, MissionId, OpenQuestion, Origin,
@@ -34,6 +34,7 @@ pub struct Operators {
     overviews: watch::Receiver<Arc<Overview>>,
     tapes: Option<Folder>,
     lists: Arc<Semaphore>,
+    robot: Option<Arc<dyn RobotPort>>,
     /// Where Cortex runs.
     handle: Handle,
 }
@@ -61,8 +62,15 @@ impl Operators {
             overviews,
             tapes: runtime.tapes(),
             lists: Arc::new(Semaphore::new(LISTS_AT_A_TIME)),
+            robot: None,
             handle: Handle::current(),
         }
+    }
+
+    /// With the robot itself to look at.
+    #[must_use]
+    pub fn with_robot(self, robot: Arc<dyn RobotPort>) -> Self {
+        Self { robot: Some(robot), ..self }
     }
 
     fn tapes(&self) -> Result<&Folder, CommandError> {
@@ -151,6 +159,10 @@ impl OperatorPort for Operators {
 
     fn tape(&self, mission: &MissionId) -> Result<PathBuf, CommandError> {
         self.tapes()?.tape(mission).map_err(|_| unknown(mission))
+    }
+
+    fn robot(&self) -> Option<Arc<dyn RobotPort>> {
+        self.robot.clone()
     }
 }
 

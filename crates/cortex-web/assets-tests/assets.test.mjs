@@ -47,7 +47,7 @@ test('nothing is loaded from elsewhere', () => {
 
 test('every file that is named is there', () => {
   for (const [name, text] of files) {
-    for (const [, module, other] of text.matchAll(/from '\.\/([^']+)'|\{\{ assets \}\}\/([\w.-]+)/g)) {
+    for (const [, module, other] of text.matchAll(/(?:from |import\()'\.\/([^']+)'|\{\{ assets \}\}\/([\w.-]+)/g)) {
       assert.ok(files.has(module ?? other), `${name} names ${module ?? other}`);
     }
   }

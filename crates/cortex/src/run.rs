@@ -15,7 +15,7 @@ use cortex_protocol::ComponentName;
 use cortex_robot::supervision::actions::Actions;
 use cortex_robot::supervision::{self, RobotRecipe, Supervision};
 use cortex_robot::{self as robot, Robot};
-use cortex_ros::{StopMemory, StopServer, StopStore, TaskServer};
+use cortex_ros::{RobotViews, StopMemory, StopServer, StopStore, TaskServer};
 use cortex_ros_client::Instances;
 use cortex_ros_client::serving::Serving;
 use cortex_runtime::{CallBounds, DryRun, Gate, JournalSettings, Runtime, RuntimeConfig, StopRecord};
@@ -150,7 +150,8 @@ async fn serve(
         supervised: supervised.as_ref().zip(watch.clone()),
     };
     let self_watch = SelfWatch::start(watched, figures, resolved.watch.hang)?;
-    let operators = Operators::new(agent.clone(), &runtime, stop.handle(), &self_watch);
+    let views = RobotViews::new(&robot.graph, &robot.endpoints, &robot.discovery);
+    let operators = Operators::new(agent.clone(), &runtime, stop.handle(), &self_watch).with_robot(Arc::new(views));
     let page = page
         .and_then(|page| page::serve(page, name, sessions, Arc::new(operators), |place| self_watch.tell_page(place)));
     #[cfg(debug_assertions)]

@@ -17,6 +17,7 @@ mod first_load;
 mod hostile;
 mod live;
 mod missions;
+mod robot;
 mod stop;
 mod tls;
 mod trust;
