@@ -25,6 +25,7 @@ pub mod confirmation;
 pub mod feedback;
 pub mod for_each;
 pub mod fragment;
+pub mod log_port;
 pub mod meter;
 pub mod mission;
 pub mod output_refs;
@@ -40,6 +41,7 @@ pub mod toolset;
 pub use availability::{Availability, AvailableTools, RemovedTools};
 pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition, ToolKind};
 pub use fragment::Fragment;
+pub use log_port::{LogPort, LogStream};
 pub use mission::{ApprovalSettings, CancelReason, Effect, Input, Mission, MissionLimits};
 pub use policy::Policy;
 pub use ports::{

@@ -17,6 +17,7 @@ use thiserror::Error;
 
 use crate::chat::{ChatReply, ChatRequest};
 use crate::condition::Observation;
+use crate::log_port::LogPort;
 
 /// The one way in for clients, whatever they come by: ROS, a page, the command line.
 #[async_trait]
@@ -65,6 +66,11 @@ pub trait OperatorPort: ClientPort {
     /// # Errors
     /// When there is no tape of that mission.
     fn tape(&self, mission: &MissionId) -> Result<PathBuf, CommandError>;
+
+    /// The log of the robot's nodes, where it is read.
+    fn node_log(&self) -> Option<Arc<dyn LogPort>> {
+        None
+    }
 }
 
 /// The live status, renewed whenever something changes and every few seconds. A slow reader gets the latest only.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cortex_core::{ClientPort, EventStream, OperatorPort, OverviewStream};
+use cortex_core::{ClientPort, EventStream, LogPort, OperatorPort, OverviewStream};
 use cortex_protocol::overview::Overview;
 use cortex_protocol::{
     Command, CommandError, CommandErrorKind, CommandOutcome, EventId, MissionId, OpenQuestion, Origin, Principal,
@@ -34,6 +34,7 @@ pub struct Operators {
     overviews: watch::Receiver<Arc<Overview>>,
     tapes: Option<Folder>,
     lists: Arc<Semaphore>,
+    log: Option<Arc<dyn LogPort>>,
     /// Where Cortex runs.
     handle: Handle,
 }
@@ -61,8 +62,15 @@ impl Operators {
             overviews,
             tapes: runtime.tapes(),
             lists: Arc::new(Semaphore::new(LISTS_AT_A_TIME)),
+            log: None,
             handle: Handle::current(),
         }
+    }
+
+    /// One that shows the log of the robot's nodes, too.
+    #[must_use]
+    pub fn with_log(self, log: Option<Arc<dyn LogPort>>) -> Self {
+        Self { log, ..self }
     }
 
     fn tapes(&self) -> Result<&Folder, CommandError> {
@@ -141,6 +149,10 @@ impl OperatorPort for Operators {
 
     fn tape(&self, mission: &MissionId) -> Result<PathBuf, CommandError> {
         self.tapes()?.tape(mission).map_err(|_| unknown(mission))
+    }
+
+    fn node_log(&self) -> Option<Arc<dyn LogPort>> {
+        self.log.clone()
     }
 }
 

@@ -23,6 +23,7 @@ pub mod condition;
 pub mod event;
 pub mod execution;
 mod id;
+pub mod log;
 pub mod mission;
 mod origin;
 pub mod overview;
@@ -42,6 +43,7 @@ pub use id::{
     CallId, ComponentName, EventId, InvalidStepAddress, MissionId, ResourceName, SessionId, StepAddress, StepNumber,
     ToolName,
 };
+pub use log::{LogLevel, LogLine};
 pub use mission::{
     Decision, MissionEvent, MissionResult, MissionStatus, RecordedMission, RecordedState, StepReport, Turn, Usage,
 };

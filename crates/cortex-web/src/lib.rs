@@ -21,6 +21,7 @@ mod hub;
 mod known_commands;
 mod live;
 mod login;
+mod logs;
 mod missions;
 mod openapi;
 mod pages;

@@ -12,7 +12,7 @@ use axum::{Json, Router};
 use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::site::Site;
-use crate::{commands, headers, live, login, missions, openapi, pages, sse, stop};
+use crate::{commands, headers, live, login, logs, missions, openapi, pages, sse, stop};
 
 const STOP: &str = "/stop";
 
@@ -27,6 +27,7 @@ pub(crate) fn router(site: Arc<Site>) -> Router {
         .route("/missions/{id}/tape", get(missions::tape))
         .route("/missions/{id}/report", get(missions::report))
         .route("/events", get(sse::events))
+        .route("/logs", get(logs::logs))
         .route("/live", get(live::live))
         .route("/commands", post(commands::command))
         .route("/pairings", get(login::pairings).post(login::make_pairing))

@@ -14,6 +14,7 @@ mod support;
 mod commands;
 mod hostile;
 mod live;
+mod logs;
 mod missions;
 mod stop;
 mod trust;
