@@ -51,6 +51,21 @@ pub struct Overview {
     /// What watches Cortex itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<WatchdogOverview>,
+    /// Where the page for people is. None: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
+    /// Tasks that did not end before an earlier life of Cortex did: nobody carries them out any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<LostTask>,
+}
+
+/// A task that did not end before an earlier life of Cortex did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LostTask {
+    /// Its mission.
+    pub mission: MissionId,
+    /// What was asked for, cut.
+    pub task: String,
 }
 
 /// Whether the robot takes tasks, and if not, why and what to do: the words with which a task is refused.

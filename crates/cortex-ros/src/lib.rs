@@ -44,7 +44,7 @@ pub use error::AdapterError;
 pub use heartbeat::HeardHealth;
 pub use node_log::NodeLog;
 pub use policy::{Policy, PolicyError, PolicySettings};
-pub use stop::{StopHandle, StopLatch, StopMemory, StopRecordError, StopServer, StopState, StopStore};
+pub use stop::{LatestStop, StopHandle, StopLatch, StopMemory, StopRecordError, StopServer, StopState, StopStore};
 pub use task_client::{Canceller, SentTask, TaskClient};
 pub use task_server::TaskServer;
 pub use tools::{OpenCall, OpenCallKind, OpenCommand, RosTools};

@@ -150,10 +150,11 @@ async fn serve(
         supervised: supervised.as_ref().zip(watch.clone()),
     };
     let self_watch = SelfWatch::start(watched, figures, resolved.watch.hang)?;
-    let node_log = page::node_log(page, robot);
+    let node_log = page::node_log(page.is_some(), robot);
     let operators = Operators::new(agent.clone(), &runtime, stop.handle(), &self_watch)
         .with_log(node_log.clone().map(|log| -> Arc<dyn LogPort> { log }));
-    let page = page.and_then(|page| page::serve(page, name, sessions, Arc::new(operators)));
+    let page = page
+        .and_then(|page| page::serve(page, name, sessions, Arc::new(operators), |place| self_watch.tell_page(place)));
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
     let happening = recipe.zip(acting).zip(supervised.as_ref()).map(|((recipe, acting), supervised)| {

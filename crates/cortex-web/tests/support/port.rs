@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -33,6 +33,8 @@ pub(crate) struct ScriptedPort {
     pub(crate) tape: Mutex<Option<PathBuf>>,
     /// The log of the robot's nodes. None: it is not read.
     pub(crate) log: Option<Arc<ScriptedLog>>,
+    /// Whether the next task is refused because there is too much to do.
+    pub(crate) is_busy: AtomicBool,
     /// Streams of events that continue after one.
     pub(crate) refills: AtomicUsize,
 }
@@ -89,6 +91,7 @@ impl ScriptedPort {
             stops_ended: watch::Sender::new(0),
             tape: Mutex::default(),
             log: Some(Arc::new(ScriptedLog { lines: Mutex::default(), newest: broadcast::Sender::new(20_000) })),
+            is_busy: AtomicBool::new(false),
             refills: AtomicUsize::new(0),
         }
     }
@@ -204,6 +207,9 @@ impl ClientPort for ScriptedPort {
                 Ok(CommandOutcome::Stopped(StopOutcome { missions_ended: 1, not_stopped: vec!["base.go_to".into()] }))
             }
             Command::Resume => Ok(CommandOutcome::Resumed { was_stopped: true }),
+            Command::Submit { .. } if self.is_busy.swap(false, Ordering::Relaxed) => {
+                Err(CommandError::new(CommandErrorKind::Busy, "another task is being taken"))
+            }
             Command::Submit { .. } => Ok(CommandOutcome::Submitted { mission: "m".into() }),
             Command::Cancel { mission } => Ok(CommandOutcome::Cancelled { mission }),
             Command::Answer { question, .. } => Ok(CommandOutcome::Answered { question }),

@@ -12,9 +12,13 @@
 mod support;
 
 mod commands;
+mod first_load;
 mod hostile;
 mod live;
 mod logs;
 mod missions;
 mod stop;
+mod tls;
 mod trust;
+mod users;
+mod webhooks;
