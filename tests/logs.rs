@@ -103,7 +103,9 @@ async fn a_terminal_that_nobody_reads_holds_nothing_up() {
         test_robot.send(&format!("hello {task}")).await;
         assert!(begun.elapsed() < Duration::from_secs(15));
     }
-    line_with(&mut listener, "cortex", "are missing on standard error: nobody reads it").await;
+    cortex.signal("TERM");
+    assert_eq!(cortex.wait().await, Some(0));
+    line_with(&mut listener, "cortex", "lifecycle: finalized").await;
 }
 
 /// A Cortex with a page, a speaker, and the page in a browser.

@@ -151,3 +151,25 @@ fn said(text: String) -> Line {
     let (target, file, line) = (module_path!(), file!(), line!());
     Line { at: SystemTime::now(), level: Level::WARN, target, file, line, text, for_rosout: true }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_logs_waits_for_nobody_and_what_does_not_fit_is_counted() {
+        let unread = tracing_appender::non_blocking::NonBlocking::new(std::io::sink()).0.error_counter();
+        assert!(start("test", unread), "nothing else in these tests takes lines");
+        // As if the middleware or the disk took nothing.
+        let held = outlets();
+        let begun = std::time::Instant::now();
+        for number in 0..CAPACITY + 500 {
+            add(said(format!("line {number}")));
+        }
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        flush();
+        let dropped = OUTLET.get().map_or(0, |outlet| outlet.dropped.load(Ordering::Relaxed));
+        assert!((400..=500).contains(&dropped), "{dropped}");
+        drop(held);
+    }
+}
