@@ -1,5 +1,6 @@
 //! What clients ask for, carried out: one vocabulary for every entrance, and one kind of error.
 
+use cortex_core::control;
 use cortex_protocol::{Command, CommandError, CommandErrorKind, CommandOutcome, Principal, Submission};
 
 use crate::{AnswerRefusal, DisputeRefusal, Rejection, RevisionRefusal, Runtime};
@@ -11,7 +12,8 @@ impl Runtime {
     /// Why it was not carried out. Nothing has changed then; but after a stop that failed nothing is known.
     pub async fn execute(&self, command: Command, principal: Principal) -> Result<CommandOutcome, CommandError> {
         principal.may(&command)?;
-        let origin = principal.origin;
+        control::check(&self.control(), &command, &principal)?;
+        let origin = principal.origin.clone();
         Ok(match command {
             Command::Submit { task, session } => {
                 let ticket = self.submit(Submission { task, session, origin }).await?;
@@ -39,6 +41,9 @@ impl Runtime {
                 CommandError::new(CommandErrorKind::Unavailable, reason)
             })?),
             Command::Resume => CommandOutcome::Resumed { was_stopped: self.resume().await },
+            Command::Pause | Command::Unpause | Command::TakeOver | Command::HandBack => {
+                CommandOutcome::Control(self.change_control(&command, &principal)?)
+            }
             other => {
                 let reason = format!("this Cortex does not know the command {other:?}.");
                 return Err(CommandError::new(CommandErrorKind::Invalid, reason));

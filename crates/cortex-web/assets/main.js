@@ -3,6 +3,7 @@
 import { createActions, getJson } from './actions.js';
 import { createCards } from './cards.js';
 import { createComponents } from './components.js';
+import { createControl } from './control.js';
 import { badge, bdi, h, keyed, remake, setAttribute, setText } from './dom.js';
 import { age, clip, clock, coarse, cut, plural } from './format.js';
 import { createHistory } from './history.js';
@@ -31,6 +32,7 @@ const mayOperate = () => state.you === null || state.you.role !== 'watch';
 const seenBasis = () => shown.basis;
 const actions = createActions({
   seen: () => shown,
+  connection: () => state.you?.connection,
   mayAct: () => {
     if (!live?.isFresh()) return 'The view is frozen: what you see may not be so any more. Wait until it is live again.';
     return mayOperate() ? null : 'You may watch and stop. Acting takes the role operate: ask who administers this robot.';
@@ -55,10 +57,11 @@ import('./log.js').then((module) => {
   idleSlot.append(idleLog.root);
   schedule();
 });
+const control = createControl({ state, actions, seenBasis, live: () => live, announce: byId('urgent'), band: byId('control') });
 const missionList = h('ul.missions');
 const noMission = h('div.panel.welcome');
 byId('mission').append(
-  h('div.mission-left', taskBox.root, h('section.panel', { 'aria-label': 'Missions' }, h('header.panel-head', h('h2.small', 'Missions')), missionList)),
+  h('div.mission-left', taskBox.root, control.row, h('section.panel', { 'aria-label': 'Missions' }, h('header.panel-head', h('h2.small', 'Missions')), missionList)),
   h('div.mission-stage', cardsRoot, noMission, idleSlot, panel.root));
 const components = createComponents(byId('components'));
 const tools = createTools(byId('tools'));
@@ -205,6 +208,7 @@ function draw() {
   dirty = false;
   drawStrip();
   stop.update();
+  control.update();
   if (state.overview) setText(byId('robot'), clip(state.overview.robot, 80));
   byId('views').lastElementChild.hidden = state.you?.role !== 'administer';
   byId('logout').hidden = !state.you?.session;

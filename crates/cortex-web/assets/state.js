@@ -24,7 +24,7 @@ export function createMission(id) {
     id, sequence: 0, gap: false, loading: false, held: [],
     task: '', origin: null, session: null, taskClass: null, phase: 'unknown', ahead: 0, turn: 0,
     acceptedMs: 0, lastMs: 0, plans: [], research: [], flight: [], questions: [], revisions: [], disputes: [],
-    notes: [], halts: [], warnings: [], missing: null, paused: null, stopping: null, replanning: null, result: null,
+    notes: [], halts: [], warnings: [], missing: null, paused: null, interrupted: null, stopping: null, replanning: null, result: null,
     lines: [], dropped: 0,
   };
 }
@@ -108,6 +108,8 @@ function stepOf(mission, number, plan = currentPlan(mission)) {
 /** How a step stands in one word for the picture: `waiting` is a pending step that something holds up. */
 export function stepState(step) {
   if (step.status === 'PENDING' && step.holdup) return 'waiting';
+  // Somebody had it halted, or its mission ended: that is no fault of the step.
+  if (step.status === 'FAILED' && (step.report?.interrupted || step.report?.outcome?.status === 'cancelled')) return 'halted';
   return step.status.toLowerCase();
 }
 
@@ -235,15 +237,19 @@ const kinds = {
   component_returned: (mission) => Object.assign(mission, { phase: 'acting', missing: null }),
   paused: (mission, data) => { mission.paused = data.because; },
   unpaused: (mission) => { mission.paused = null; },
+  control_changed(mission, data) {
+    mission.interrupted = data.control.state === 'autonomous' ? null : data.control.because;
+    if (mission.phase !== 'queued') mission.phase = mission.interrupted ? 'interrupted' : 'planning';
+  },
   task_revised: (mission, data, timeMs) => { mission.revisions.push({ text: data.text, origin: data.origin, timeMs }); },
-  stopping: (mission, data) => Object.assign(mission, { phase: 'stopping', stopping: data }),
+  stopping: (mission, data) => Object.assign(mission, { phase: mission.interrupted ? 'interrupted' : 'stopping', stopping: data }),
   halted(mission, data) {
     mission.halts.push({ tool: data.tool, step: data.step, state: data.state });
     mission.flight = mission.flight.filter((one) => one.call !== data.call);
   },
   finished(mission, data) {
     for (const report of data.result.steps) takeReport(mission, report);
-    Object.assign(mission, { phase: { ended: data.result.status }, result: data.result, flight: [], paused: null, missing: null });
+    Object.assign(mission, { phase: { ended: data.result.status }, result: data.result, flight: [], paused: null, interrupted: null, missing: null });
     mission.taskClass ??= data.result.class;
   },
 };
@@ -280,7 +286,7 @@ export function tone(payload) {
     case 'halted':
       return ['refused', 'unconfirmed'].includes(payload.state) ? 'bad' : '';
     case 'model_mistake': case 'correcting': case 'retrying': case 'budget_warning': case 'meter_silent': case 'conflict':
-    case 'replanning': case 'component_missing': case 'paused': case 'asked': case 'disputed':
+    case 'replanning': case 'component_missing': case 'paused': case 'control_changed': case 'asked': case 'disputed':
       return 'warn';
     default:
       return '';
@@ -294,7 +300,7 @@ export function phaseWords(phase) {
   }
   return {
     accepted: 'Accepted', queued: 'Queued', planning: 'Planning', acting: 'Acting', waiting: 'Waiting for a component',
-    stopping: 'Stopping',
+    stopping: 'Stopping', interrupted: 'Waits for a person',
   }[phase] ?? 'Loading';
 }
 
@@ -303,7 +309,7 @@ export function phaseTone(phase, wordsAlone = false) {
     if (phase.ended === 'cancelled') return 'off';
     return phase.ended === 'failed' || wordsAlone ? 'bad' : 'good';
   }
-  return { planning: 'run', acting: 'run', waiting: 'warn', stopping: 'bad' }[phase] ?? 'off';
+  return { planning: 'run', acting: 'run', waiting: 'warn', interrupted: 'warn', stopping: 'bad' }[phase] ?? 'off';
 }
 
 export function classWords(taskClass) {

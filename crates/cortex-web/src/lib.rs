@@ -26,6 +26,7 @@ mod headers;
 mod hub;
 mod known_commands;
 mod live;
+mod live_connections;
 mod login;
 mod logs;
 mod missions;

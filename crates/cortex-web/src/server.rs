@@ -83,6 +83,7 @@ impl WebServer {
                     tls,
                     hub,
                     commands: KnownCommands::default(),
+                    connections: Arc::default(),
                     refused_logins: RefusedLogins::default(),
                     started_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs()),
                     tasks,

@@ -10,6 +10,7 @@ use crate::WebSettings;
 use crate::access::Access;
 use crate::hub::Hub;
 use crate::known_commands::KnownCommands;
+use crate::live_connections::LiveConnections;
 use crate::refused_logins::RefusedLogins;
 use crate::tls::Tls;
 
@@ -25,6 +26,7 @@ pub(crate) struct Site {
     pub(crate) refused_logins: RefusedLogins,
     /// When the server was started, in seconds since 1970.
     pub(crate) started_s: u64,
+    pub(crate) connections: Arc<LiveConnections>,
     /// What goes on when its client is gone, and connections that last.
     pub(crate) tasks: TaskTracker,
     /// Is cancelled when the server ends.

@@ -5,6 +5,7 @@ use cortex_protocol::{MissionId, MissionResult, StopOutcome, Submission, ToolSpe
 use tokio::sync::oneshot;
 
 use super::clients::CallPermitReply;
+use crate::control::OnBehalfOf;
 use crate::event_log::Events;
 use crate::mission_task::Revision;
 use crate::providers::ProviderId;
@@ -75,6 +76,7 @@ pub(crate) enum QueueMessage {
     /// A client wants to make a call.
     Call {
         risk_class: RiskClass,
+        caller: OnBehalfOf,
         reply: CallPermitReply,
     },
     /// What a client has called did not confirm that it is at rest.

@@ -145,6 +145,9 @@ fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
     if let Some(why) = &overview.paused {
         lines.push(ink.paint(Tone::Odd, &cut_end(&format!("missions are paused: {why}"), WIDTH)));
     }
+    if let Some(because) = overview.control.reason() {
+        lines.push(ink.paint(Tone::Odd, &cut_end(&format!("controls: {}", one_line(because)), WIDTH)));
+    }
     let model = &overview.model;
     let tokens = model.prompt_tokens.saturating_add(model.completion_tokens);
     let mut text = format!("model {}: {} requests", cut(&model.name, 30), model.requests);

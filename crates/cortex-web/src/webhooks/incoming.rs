@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::{Extension, Json};
-use cortex_protocol::{Command, CommandOutcome, Origin, Principal, Role, SessionId, strict_json};
+use cortex_protocol::{Command, CommandOutcome, Origin, Principal, SessionId, strict_json};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
@@ -68,7 +68,7 @@ pub(crate) async fn receive(
             let tracker = site.tasks.clone();
             // It goes on when its sender is gone, so that its outcome is known when the sender asks again.
             tracker.spawn(async move {
-                let principal = Principal { origin: Origin::new("webhook", &name), role: Role::Operate };
+                let principal = Principal::operator(Origin::new("webhook", &name));
                 let result = match when_ready(&site).await {
                     Ok(()) => site.port.execute(command, principal).await.map_err(ApiError::from),
                     Err(error) => Err(error),

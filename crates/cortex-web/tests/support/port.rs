@@ -4,14 +4,19 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use cortex_core::{ClientPort, EventStream, LogPort, LogStream, OperatorPort, OverviewStream};
+use cortex_core::{
+    CONTROL_LEASE, ClientPort, ControlLoss, ControlPort, EventStream, LogPort, LogStream, OperatorPort, OverviewStream,
+    control,
+};
 use cortex_protocol::event::{EventData, SPEC_VERSION};
 use cortex_protocol::overview::{OVERVIEW_VERSION, Overview};
 use cortex_protocol::{
-    CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, EventId, LogLevel, LogLine, MissionEvent,
-    MissionId, OpenQuestion, Origin, Principal, RecordedMission, StopOutcome, ToolSpec,
+    CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, ConnectionId, Control, ControlState, EventId,
+    LogLevel, LogLine, MissionEvent, MissionId, OpenQuestion, Origin, Principal, RecordedMission, StopOutcome,
+    ToolSpec,
 };
 use tokio::sync::{broadcast, watch};
 use tokio::time::timeout;
@@ -37,6 +42,8 @@ pub(crate) struct ScriptedPort {
     pub(crate) is_busy: AtomicBool,
     /// Streams of events that continue after one.
     pub(crate) refills: AtomicUsize,
+    /// When the holder of the controls was heard last.
+    heard: Mutex<Instant>,
 }
 
 struct Told {
@@ -93,6 +100,26 @@ impl ScriptedPort {
             log: Some(Arc::new(ScriptedLog { lines: Mutex::default(), newest: broadcast::Sender::new(20_000) })),
             is_busy: AtomicBool::new(false),
             refills: AtomicUsize::new(0),
+            heard: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// Waits until the controls are so, and says what they are.
+    pub(crate) async fn controls_are(&self, state: ControlState) -> Control {
+        let mut overview = self.overview.subscribe();
+        let reached = timeout(HANGS, overview.wait_for(|overview| overview.control.state == state)).await;
+        reached.expect("the controls").unwrap().control.clone()
+    }
+
+    /// Ends the lease of the controls where nobody was heard, as the runtime does.
+    pub(crate) async fn watch_lease(&self) {
+        loop {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            let is_over = self.heard.lock().unwrap().elapsed() >= CONTROL_LEASE;
+            let holder = self.overview.borrow().control.holder.clone();
+            if let Some(holder) = holder.filter(|_| is_over) {
+                self.lose_controls(&holder, ControlLoss::Silent);
+            }
         }
     }
 
@@ -212,6 +239,19 @@ impl ClientPort for ScriptedPort {
             }
             Command::Submit { .. } => Ok(CommandOutcome::Submitted { mission: "m".into() }),
             Command::Cancel { mission } => Ok(CommandOutcome::Cancelled { mission }),
+            Command::Pause | Command::Unpause | Command::TakeOver | Command::HandBack => {
+                let by = self.executed.borrow().last().unwrap().1.clone();
+                let now = self.overview.borrow().control.clone();
+                let control = match command {
+                    Command::Pause => control::pause(&now, &by, 1),
+                    Command::Unpause => control::unpause(&now, &by, 1),
+                    Command::TakeOver => control::take_over(&now, &by, 1),
+                    _ => control::hand_back(&now, &by, 1),
+                }?;
+                *self.heard.lock().unwrap() = Instant::now();
+                self.change(|overview| overview.control = control.clone());
+                Ok(CommandOutcome::Control(control))
+            }
             Command::Answer { question, .. } => Ok(CommandOutcome::Answered { question }),
             _ => Err(CommandError::new(CommandErrorKind::Refused, "not in this test")),
         }
@@ -237,6 +277,21 @@ impl ClientPort for ScriptedPort {
 
     fn questions(&self) -> Vec<OpenQuestion> {
         self.questions.lock().unwrap().clone()
+    }
+}
+
+impl ControlPort for ScriptedPort {
+    fn keep_controls(&self, connection: &ConnectionId) {
+        if self.overview.borrow().control.is_held_over(connection) {
+            *self.heard.lock().unwrap() = Instant::now();
+        }
+    }
+
+    fn lose_controls(&self, connection: &ConnectionId, loss: ControlLoss) {
+        let lost = control::lose(&self.overview.borrow().control, connection, loss, 1);
+        if let Some(control) = lost {
+            self.change(|overview| overview.control = control);
+        }
     }
 }
 

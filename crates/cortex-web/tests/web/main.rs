@@ -12,6 +12,7 @@
 mod support;
 
 mod commands;
+mod control;
 mod first_load;
 mod hostile;
 mod live;

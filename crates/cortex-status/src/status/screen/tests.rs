@@ -1,6 +1,6 @@
-use cortex_protocol::StepNumber;
 use cortex_protocol::mission::Expense;
 use cortex_protocol::overview::*;
+use cortex_protocol::{Control, ControlState, StepNumber};
 
 use super::*;
 
@@ -66,6 +66,11 @@ pub(in super::super) fn overview() -> Overview {
             why: "it did not answer within 30 s, and has no cancel method".to_owned(),
         }],
         paused: Some("base does not work".to_owned()),
+        control: Control {
+            state: ControlState::Held,
+            because: "a tablet has the controls".to_owned(),
+            ..Control::default()
+        },
         missions: vec![MissionOverview {
             id: "m1".into(),
             task: "go to the kitchen\nand look \u{1b}[31maround ".repeat(5),
@@ -110,6 +115,7 @@ fn what_matters_is_on_it() {
         "STOPPED (~/stop was called). Nothing is sent until `cortex resume`.",
         "not known to be at rest: base.go_to, arm.wave",
         "missions are paused: base does not work",
+        "controls: a tablet has the controls",
         "12 requests, about 3400 tokens, 1 errors",
         "10 s ago: the endpoint can't be reached",
         "spent: 3400 of 10000 tokens",
@@ -141,6 +147,7 @@ fn a_cortex_in_which_nothing_goes_on_has_a_short_screen() {
         calls: Vec::new(),
         budget: Vec::new(),
         paused: None,
+        control: Control::default(),
         readiness: ReadinessOverview { state: ReadinessState::Ready, because: String::new() },
         unsettled: Vec::new(),
         page: None,
