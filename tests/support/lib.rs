@@ -219,6 +219,12 @@ impl TestRobot {
         self.spawn_path(&python, &arguments)
     }
 
+    /// Starts a script of the shell in the test robot's domain.
+    #[must_use]
+    pub fn spawn_shell(&self, script: &str) -> Process {
+        self.spawn_path(std::path::Path::new("/bin/sh"), &["-c", script])
+    }
+
     fn spawn_path(&self, program: &std::path::Path, arguments: &[&str]) -> Process {
         Process::spawn(program, arguments, &self.variables())
     }

@@ -147,10 +147,9 @@ impl Monitored {
     }
 }
 
-/// Reads one line of the log: a time, a level, and what is told.
+/// Reads one line of the log: a level, a time, a name, and what is told.
 fn read(line: &str) -> Option<(String, Event)> {
-    let (_, rest) = line.trim_start().split_once(' ')?;
-    let (_, told) = rest.trim_start().split_once(' ')?;
+    let (_, told) = line.split_once("] [cortex]: ")?;
     let told = told.trim();
     if let Some((told, fields)) = told.split_once(" component=") {
         // Of processes, and what their programs print; only the former has a number.
@@ -194,7 +193,7 @@ mod tests {
 
     #[test]
     fn what_the_monitor_tells_is_read_from_the_log() {
-        let of = |told: &str| read(&format!("2026-01-01T00:00:00.000001Z  INFO {told}"));
+        let of = |told: &str| read(&format!("[INFO] [1790000000.000001000] [cortex]: {told}"));
         let base = |event| Some(("base".to_owned(), event));
         assert_eq!(of("started: cortex-sim component=base process=12 number=1"), base(Event::Started(12)));
         assert_eq!(of("ended: signal 9 component=base process=12 number=1"), base(Event::Ended("signal 9".into())));

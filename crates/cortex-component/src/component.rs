@@ -12,6 +12,7 @@ use crate::call::Failure;
 use crate::context::ComponentContext;
 use crate::error::ComponentError;
 use crate::lifecycle::{Hook, Hooks};
+use crate::log::log;
 use crate::method::Method;
 use crate::running::RunningComponent;
 use cortex_ros_client::parameters::Parameter;
@@ -159,18 +160,21 @@ impl Component {
     #[must_use]
     pub fn run(self) -> ExitCode {
         cortex_ros_client::announce_often();
+        log(&self.name);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let result = match runtime {
             Ok(runtime) => runtime.block_on(self.run_until_signal()),
             Err(problem) => Err(ComponentError::Runtime(problem)),
         };
-        cortex_ros_client::exit_process(match result {
+        let code = match result {
             Ok(()) => ExitCode::SUCCESS,
             Err(problem) => {
                 eprintln!("error: {problem}");
                 ExitCode::FAILURE
             }
-        })
+        };
+        cortex_ros_client::logging::flush();
+        cortex_ros_client::exit_process(code)
     }
 
     async fn run_until_signal(self) -> Result<(), ComponentError> {

@@ -46,6 +46,7 @@
 //! - [`Parameters`]: declared ROS parameters with types and ranges;
 //! - [`health`]: what the component reports on `~/status`;
 //! - [`lifecycle`]: the states of a managed node;
+//! - [`log()`]: where what it logs goes, for programs with a `main` of their own;
 //! - [`running`]: a component that was started.
 
 pub mod call;
@@ -55,6 +56,7 @@ mod dispatcher;
 mod error;
 pub mod health;
 pub mod lifecycle;
+mod log;
 pub mod method;
 pub mod running;
 mod schema;
@@ -67,6 +69,7 @@ pub use cortex_protocol::condition::{Source, Test};
 pub use cortex_protocol::{Condition, Effect, ToolPhase};
 /// Takes the ROS arguments out of a command line, for programs with arguments of their own.
 pub use cortex_ros_client::arguments as ros_arguments;
+pub use cortex_ros_client::logging::flush as flush_log;
 pub use cortex_ros_client::messages;
 pub use cortex_ros_client::parameters::{Parameter, ParameterValue, Parameters};
 pub use cortex_ros_client::{Publisher, QosProfile, RosError, ServiceClient, TypedMessage, TypedService};
@@ -74,6 +77,7 @@ pub use cortex_ros_client::{announce_often, exit_process};
 pub use error::ComponentError;
 pub use health::{Health, HealthReporter};
 pub use lifecycle::State;
+pub use log::log;
 pub use method::{Method, NoArguments};
 pub use running::RunningComponent;
 pub use schema::schema_of;

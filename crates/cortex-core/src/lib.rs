@@ -27,6 +27,7 @@ mod control_port;
 pub mod feedback;
 pub mod for_each;
 pub mod fragment;
+pub mod log_port;
 pub mod meter;
 pub mod mission;
 pub mod output_refs;
@@ -45,6 +46,7 @@ pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpos
 pub use control::{CONTROL_LEASE, ControlLoss, ControlRefusal};
 pub use control_port::ControlPort;
 pub use fragment::Fragment;
+pub use log_port::{LogPort, LogStream};
 pub use mission::{ApprovalSettings, CancelReason, Effect, Input, Mission, MissionLimits};
 pub use policy::Policy;
 pub use ports::{

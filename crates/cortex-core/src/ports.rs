@@ -18,6 +18,7 @@ use thiserror::Error;
 use crate::chat::{ChatReply, ChatRequest};
 use crate::condition::Observation;
 use crate::control_port::ControlPort;
+use crate::log_port::LogPort;
 use crate::robot_port::RobotPort;
 
 /// The one way in for clients, whatever they come by: ROS, a page, the command line.
@@ -70,6 +71,11 @@ pub trait OperatorPort: ClientPort + ControlPort {
 
     /// The robot itself, where it can be looked at.
     fn robot(&self) -> Option<Arc<dyn RobotPort>> {
+        None
+    }
+
+    /// The log of the robot's nodes, where it is read.
+    fn node_log(&self) -> Option<Arc<dyn LogPort>> {
         None
     }
 }

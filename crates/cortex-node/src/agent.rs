@@ -15,11 +15,46 @@ use cortex_robot::supervision;
 use cortex_ros::{ComponentState, Discovery};
 use cortex_runtime::{ProviderHandle, Runtime};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::management::tell;
 
 /// How long a task waits for what came back to say what it can do.
 const DESCRIBED_WITHIN: Duration = Duration::from_secs(3);
+
+/// A robot that comes up changes many times at once. It is told when nothing has changed for this long, or at the latest
+/// after [`LONGEST_CHANGE`].
+const QUIET: Duration = Duration::from_millis(300);
+const LONGEST_CHANGE: Duration = Duration::from_secs(3);
+
+/// A time of changes, which ends when it is quiet.
+struct Changing {
+    first: Instant,
+    last: Instant,
+}
+
+impl Changing {
+    fn begins() -> Self {
+        let now = Instant::now();
+        Self { first: now, last: now }
+    }
+
+    fn goes_on(&mut self) {
+        self.last = Instant::now();
+    }
+
+    fn ends(&self) -> Instant {
+        (self.last + QUIET).min(self.first + LONGEST_CHANGE)
+    }
+}
+
+/// Waits until it is quiet; for ever where nothing has changed.
+async fn quiet(changing: Option<&Changing>) {
+    match changing {
+        Some(changing) => tokio::time::sleep_until(changing.ends()).await,
+        None => std::future::pending().await,
+    }
+}
 
 /// The port for clients over the runtime.
 pub struct Agent {
@@ -118,13 +153,25 @@ impl Agent {
     /// Hands every change of what the robot can do to the runtime, until the robot is left.
     pub async fn keep_offering(self: Arc<Self>) {
         let mut tools = self.discovery.tools();
+        let (mut told, mut changing) = (None, Some(Changing::begins()));
+        tools.mark_unchanged();
+        self.offer().await;
         loop {
-            let now = tools.borrow_and_update().len();
-            let components = self.discovery.directory().borrow().components().count();
-            tell(&format!("tools: {now} ({components} components)"));
-            self.offer().await;
-            if tools.changed().await.is_err() {
-                return;
+            tokio::select! {
+                changed = tools.changed() => {
+                    if changed.is_err() {
+                        return;
+                    }
+                    changing.get_or_insert_with(Changing::begins).goes_on();
+                    self.offer().await;
+                }
+                () = quiet(changing.as_ref()) => {
+                    changing = None;
+                    let now = (tools.borrow().len(), self.discovery.directory().borrow().components().count());
+                    if told.replace(now) != Some(now) {
+                        tell(&format!("tools: {} ({} components)", now.0, now.1));
+                    }
+                }
             }
         }
     }

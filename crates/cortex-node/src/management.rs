@@ -232,7 +232,7 @@ impl Cortex {
 #[async_trait]
 impl Managed for Cortex {
     async fn perform(&self, transition: Transition, _start: State) -> Outcome {
-        let outcome = match transition {
+        match transition {
             Transition::Configure => match self.configure() {
                 Outcome::Success => self.rest(INACTIVE).await,
                 failed => failed,
@@ -258,9 +258,7 @@ impl Managed for Cortex {
                     Outcome::Failure
                 }
             }
-        };
-        tracing::debug!(?transition, ?outcome, "lifecycle");
-        outcome
+        }
     }
 
     async fn let_go(&self) {

@@ -20,6 +20,7 @@ mod inheritance;
 mod limits;
 mod output;
 mod parent_watch;
+mod printed;
 mod process_tag;
 mod processes;
 pub mod reaper;

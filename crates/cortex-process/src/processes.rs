@@ -7,9 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use tracing::Level;
 
 use crate::limits::{Cgroups, Group, Refusal};
 use crate::output::{Line, Reading, Stream};
+use crate::printed::Printed;
 use crate::process_tag::RunTag;
 use crate::reaper::Reaper;
 use crate::running::{Ending, Program, Running, StartError};
@@ -55,6 +57,19 @@ pub struct Processes {
     left: Vec<Group>,
 }
 
+/// Logs what a component printed. A line of its own log is on `/rosout` already (`rosout = false`).
+fn log(line: &Line<'_>) {
+    let (component, Printed { level, text }) = (line.name, Printed::read(line.text));
+    match level {
+        Some(Level::ERROR) => tracing::error!(rosout = false, component, "{text}"),
+        Some(Level::WARN) => tracing::warn!(rosout = false, component, "{text}"),
+        Some(Level::INFO) => tracing::info!(rosout = false, component, "{text}"),
+        Some(_) => tracing::debug!(rosout = false, component, "{text}"),
+        None if line.stream == Stream::Error => tracing::warn!(component, "{text}"),
+        None => tracing::info!(component, "{text}"),
+    }
+}
+
 impl fmt::Debug for Processes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Processes").field("running", &self.running).finish_non_exhaustive()
@@ -75,10 +90,7 @@ impl Processes {
     /// # Errors
     /// When the operating system has no more handles.
     pub fn new() -> std::io::Result<Self> {
-        Self::with_sink(|line| match line.stream {
-            Stream::Output => tracing::info!(component = line.name, "{}", line.text),
-            Stream::Error => tracing::warn!(component = line.name, "{}", line.text),
-        })
+        Self::with_sink(|line| log(&line))
     }
 
     /// The same with another place for the lines. The sink must not block.

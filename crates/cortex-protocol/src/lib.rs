@@ -26,6 +26,7 @@ pub mod control;
 pub mod event;
 pub mod execution;
 mod id;
+pub mod log;
 pub mod mission;
 mod origin;
 pub mod overview;
@@ -47,6 +48,7 @@ pub use id::{
     CallId, ComponentName, ConnectionId, EventId, InvalidStepAddress, MissionId, ResourceName, SessionId, StepAddress,
     StepNumber, ToolName,
 };
+pub use log::{LogLevel, LogLine};
 pub use mission::{
     Decision, MissionEvent, MissionResult, MissionStatus, RecordedMission, RecordedState, StepReport, Turn, Usage,
 };

@@ -7,6 +7,8 @@
 //!   topics of any type, and parameters of any node;
 //! - [`parameters`] and [`lifecycle`]: what a node declares, and the states that it is driven through; [`clock`]: its time;
 //! - [`Publisher`], [`ServiceClient`], [`serving`]: endpoints of types that were compiled in, such as [`messages`];
+//! - [`logging`]: the log of the process, on standard error, on `/rosout` and in the folder of ROS' logs;
+//! - [`rosout`]: the log of all nodes;
 //! - [`graph`] and [`graph_watch`]: the ROS graph as plain data, kept up to date;
 //! - [`Instances`]: which process this is, among those whose nodes have one name;
 //! - [`leave`]: the last thing that a `main` does, which ends its endpoints, then the graph watch, then the node, or the
@@ -26,6 +28,7 @@ mod json_topic;
 pub mod lifecycle;
 mod liveness_counter;
 pub mod load_interface;
+pub mod logging;
 pub mod messages;
 pub mod node;
 pub mod parameters;
@@ -33,6 +36,7 @@ pub mod publisher;
 pub mod qos;
 #[expect(unsafe_code, reason = "r2r keeps these calls of the client library private")]
 pub mod rcl;
+pub mod rosout;
 mod service;
 pub mod serving;
 #[cfg(feature = "testing")]

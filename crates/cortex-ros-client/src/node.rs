@@ -14,10 +14,11 @@ use std::time::{Duration, Instant};
 
 use futures::{FutureExt as _, StreamExt as _};
 use r2r::rosgraph_msgs::msg::Clock;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 
 use crate::clock::RosClock;
 use crate::liveness_counter::LivenessCounter;
+use crate::logging::NodeLog;
 use crate::parameters::{ParameterValue, given_to};
 use crate::rcl::arguments::Arguments;
 use crate::rcl::overrides::sections;
@@ -77,6 +78,7 @@ impl RosNode {
             problem: panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "no context can be had".to_owned()),
         })??;
         let mut node = r2r::Node::create(context, name, namespace)?;
+        let log = NodeLog::join(&mut node)?;
         let idle_timer = node.create_wall_timer(IDLE_TIMER)?;
         let full_name = node.fully_qualified_name()?;
         let parameters = given_to(&full_name, sections(&arguments)?);
@@ -89,7 +91,13 @@ impl RosNode {
             .name("ros".to_owned())
             .spawn({
                 let liveness = liveness.clone();
-                move || spin(guard, node, idle_timer, &queue, follow, &liveness)
+                move || {
+                    // Tells everybody that the node is gone, as the last thing.
+                    let _guard = guard;
+                    let mut node = node;
+                    spin(&mut node, idle_timer, &queue, follow, &liveness);
+                    drop(log);
+                }
             })
             .map_err(RosError::Thread)?;
         Ok(Self {
@@ -268,10 +276,8 @@ fn clock_of(
     Ok((clock, vec![Box::new(move || take_all(&mut times, &mut take))]))
 }
 
-/// The guard tells everybody that the node is gone; as the first parameter it is dropped last.
 fn spin(
-    _guard: DropGuard,
-    mut node: r2r::Node,
+    node: &mut r2r::Node,
     _idle_timer: r2r::Timer,
     queue: &Receiver<Message>,
     mut takers: Vec<Taker>,
@@ -284,7 +290,7 @@ fn spin(
             match message {
                 // A panic here is a flaw of the work, not of the node.
                 Message::Do(work) => {
-                    if catch_unwind(AssertUnwindSafe(|| work(&mut node))).is_err() {
+                    if catch_unwind(AssertUnwindSafe(|| work(node))).is_err() {
                         tracing::error!("work on the ROS thread panicked");
                     }
                 }

@@ -8,6 +8,7 @@ pub(crate) mod arguments;
 pub(crate) mod client;
 pub mod context;
 pub(crate) mod ending;
+pub(crate) mod logging;
 pub(crate) mod observer;
 pub(crate) mod overrides;
 pub mod priority;

@@ -86,7 +86,7 @@ pub use crate::meters::Meter;
 pub use crate::mission_queue::{CallReadiness, MissionTicket, Place};
 use crate::mission_queue::{MissionQueue, QueueMessage};
 use crate::mission_task::Revision;
-pub use crate::mission_task::RevisionRefusal;
+pub use crate::mission_task::{FEEDBACK, RevisionRefusal};
 pub use crate::provider_handle::ProviderHandle;
 pub use crate::providers::ProviderId;
 use crate::providers::Providers;

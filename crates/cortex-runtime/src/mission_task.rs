@@ -43,6 +43,9 @@ const HELD_PATIENCE: Duration = Duration::from_secs(60);
 /// Most characters of a task by which others are told who holds something.
 const TASK_CHARACTERS: usize = 80;
 
+/// What marks the lines of the log that repeat the events of missions, for those who show both.
+pub const FEEDBACK: &str = "cortex_runtime::feedback";
+
 /// Where the events of one mission go.
 pub(crate) struct Reporter {
     envelope: Envelope,
@@ -61,7 +64,7 @@ impl Reporter {
         let Self { envelope, tape, log } = self;
         log.add(|| {
             let event = Arc::new(envelope.wrap(event));
-            tracing::info!(mission = %event.subject, "{}", event.data.text);
+            tracing::info!(target: FEEDBACK, mission = %event.subject, "{}", event.data.text);
             if let Some(tape) = tape {
                 tape.published(&event);
             }
@@ -158,7 +161,7 @@ pub(crate) async fn run_mission(
     revisions: mpsc::Receiver<Revision>,
 ) -> MissionResult {
     let Request { id, task, session, earlier, reopens } = request;
-    let span = tracing::info_span!("mission", id = %id);
+    let span = tracing::info_span!("mission", mission = %id);
     let (inputs, inbox) = mpsc::channel(INPUT_CAPACITY);
     // Seen at once with what is set up, so that nothing that changes from now on is missed.
     let mut availability = shared.availability.clone();

@@ -43,20 +43,18 @@ fn main() -> ExitCode {
     cortex_component::announce_often();
     let ros_arguments::SplitArguments { own, ros } = ros_arguments::split(std::env::args());
     let arguments = Arguments::parse_from(own);
-    tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_default_env()
-                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info")),
-        )
-        .init();
-    cortex_component::exit_process(match run(arguments, ros) {
+    if let Some(Command::Component { part, .. }) = &arguments.command {
+        cortex_component::log(part.name());
+    }
+    let code = match run(arguments, ros) {
         Ok(code) => code,
         Err(problem) => {
             eprintln!("error: {problem:#}");
             ExitCode::FAILURE
         }
-    })
+    };
+    cortex_component::flush_log();
+    cortex_component::exit_process(code)
 }
 
 fn run(arguments: Arguments, ros_arguments: Vec<String>) -> anyhow::Result<ExitCode> {

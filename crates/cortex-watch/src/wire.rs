@@ -3,7 +3,7 @@
 //! Fields that a newer Cortex adds are passed over; a part that cannot be read is an error of that part alone.
 
 use cortex_protocol::overview::{OVERVIEW_VERSION, Overview};
-use cortex_protocol::{CloudEvent, Command, CommandOutcome, MissionId, OpenQuestion, Role, strict_json};
+use cortex_protocol::{CloudEvent, Command, CommandOutcome, LogLine, MissionId, OpenQuestion, Role, strict_json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
@@ -125,6 +125,8 @@ pub(crate) struct Frame {
     pub questions: Option<Vec<OpenQuestion>>,
     /// Events, in order.
     pub events: Vec<ReceivedEvent>,
+    /// Lines of the log of the robot's nodes; in the first frame, the latest ones.
+    pub logs: Vec<LogLine>,
     /// How many events before these could not be had.
     pub missed: u64,
     /// Who this client is; in the first frame.
@@ -144,6 +146,7 @@ struct Written {
     questions: Option<Value>,
     #[serde(default)]
     events: Vec<Value>,
+    logs: Option<Value>,
     #[serde(default)]
     missed: u64,
     you: Option<Value>,
@@ -165,6 +168,7 @@ impl Frame {
             basis: part(written.basis, "basis", &mut unreadable),
             questions: part(written.questions, "questions", &mut unreadable),
             events: written.events.into_iter().map(ReceivedEvent::from).collect(),
+            logs: part(written.logs, "logs", &mut unreadable).unwrap_or_default(),
             missed: written.missed,
             you: part(written.you, "you", &mut unreadable),
             stop: part(written.stop, "stop", &mut unreadable),

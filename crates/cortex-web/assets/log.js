@@ -1,12 +1,17 @@
-// The feedback lines of a mission. New lines are added once per frame of the screen; the list follows its end until a person
-// scrolls up.
+// One log: the feedback lines of a mission, and what the robot's nodes report. It is drawn once per frame of the screen; the
+// list follows its end until a person scrolls up.
 
-import { h, setText } from './dom.js';
-import { clock, cut } from './format.js';
+import { h, keyed, setText } from './dom.js';
+import { clip, clock, cut } from './format.js';
+import { shownLines } from './lines.js';
 import { MAX_LINES } from './state.js';
+
+export { takeLogs } from './lines.js';
 
 const LONGEST = 1200;
 const NEAR_END = 24;
+const KINDS = [['step', 'Steps'], ['plan', 'Plans'], ['model', 'Model'], ['research', 'Research'], ['question', 'Questions'], ['component', 'Components'], ['budget', 'Budget'], ['mission', 'Mission'], ['call', 'Halts']];
+const LEVELS = [['', 'Feedback and warnings'], ['info', 'All that is reported'], ['debug', 'Everything'], ['feedback', 'Feedback alone']];
 
 /**
  * Whether a list that was scrolled follows its end, `top` being where it was before. A scroll is told later than it happens:
@@ -17,19 +22,50 @@ export function stillFollows(list, followed, top) {
   return followed && list.scrollTop >= top;
 }
 
-export function createLog() {
+/** Shows `lines` with the elements that `elements` has for them, and makes those that are missing. Gives how many were made. */
+export function showLines(list, elements, lines, make) {
+  const wanted = new Set(lines);
+  for (const [line, element] of elements) {
+    if (wanted.has(line)) continue;
+    element.remove();
+    elements.delete(line);
+  }
+  let made = 0;
+  let before = list.firstElementChild;
+  for (const line of lines) {
+    let element = elements.get(line);
+    if (element && element === before) {
+      before = before.nextElementSibling;
+      continue;
+    }
+    if (!element) {
+      element = make(line);
+      elements.set(line, element);
+      made += 1;
+    }
+    list.insertBefore(element, before);
+  }
+  return made;
+}
+
+/** `nodeLog` is the log of the robot's nodes, where there is one. */
+export function createLog({ nodeLog = null } = {}) {
+  const option = ([value, word]) => h('option', { value }, word);
   const search = h('input', { type: 'search', placeholder: 'Filter lines', 'aria-label': 'Filter lines by text', oninput: () => rebuild() });
-  const kind = h('select', { 'aria-label': 'Filter lines by kind', onchange: () => rebuild() },
-    [['', 'All kinds'], ['step', 'Steps'], ['plan', 'Plans'], ['model', 'Model'], ['research', 'Research'], ['question', 'Questions'], ['component', 'Components'], ['budget', 'Budget'], ['mission', 'Mission'], ['call', 'Halts']]
-      .map(([value, word]) => h('option', { value }, word)));
-  const list = h('ol.lines', { tabindex: '0', 'aria-label': 'Feedback, newest last' });
+  const show = h('select', { 'aria-label': 'Which lines are shown', onchange: () => rebuild() },
+    nodeLog ? LEVELS.map(option) : option(['', 'All kinds']),
+    h('optgroup', { label: 'Feedback of one kind' }, KINDS.map(option)));
+  const all = h('option', { value: '' }, 'All nodes');
+  const nodes = h('select', { 'aria-label': 'Lines of which node', hidden: true, onchange: () => rebuild() }, all, h('optgroup', { label: 'Lines of one node' }));
+  const list = h('ol.lines', { tabindex: '0', 'aria-label': 'Log, newest last' });
   const fresh = h('button', { type: 'button', class: 'fresh', hidden: true, onclick: () => toEnd() });
-  const empty = h('p.empty', 'Lines appear here as things happen.');
-  const root = h('section.panel.log', { 'aria-label': 'Feedback' },
-    h('header.panel-head', h('h3', 'Feedback'), h('div.row', search, kind)),
+  const empty = h('p.empty');
+  const root = h('section.panel.log', { 'aria-label': 'Log' },
+    h('header.panel-head', h('h3', 'Log'), h('div.row', search, show, nodes)),
     empty, list, fresh);
+  const elements = new Map();
   let mission = null;
-  let shown = 0;
+  let drawn = '';
   let follows = true;
   let unread = 0;
   let top = 0;
@@ -63,46 +99,43 @@ export function createLog() {
     list.focus();
   }
 
-  const matches = (line) => {
-    const wanted = search.value.trim().toLowerCase();
-    return (!kind.value || line.event === kind.value) && (!wanted || line.text.toLowerCase().includes(wanted));
-  };
-
-  const make = (line) => h('li', { class: `line${line.tone ? ` tone-${line.tone}` : ''}` },
-    h('time', clock(line.timeMs)), h('span.line-kind', line.event), h('bdi.line-text', { dir: 'auto' }, cut(line.text, LONGEST)));
+  const make = (line) => h('li', { class: `line${line.tone ? ` tone-${line.tone}` : ''}${line.label === undefined ? '' : ' of-node'}` },
+    h('time', clock(line.timeMs)), h('bdi.line-kind', { dir: 'auto' }, clip(line.label ?? line.event, 80)), h('bdi.line-text', { dir: 'auto' }, cut(line.text, LONGEST)));
 
   function rebuild() {
-    list.replaceChildren();
-    shown = mission ? mission.dropped : 0;
     follows = true;
     unread = 0;
-    append();
+    draw();
   }
 
-  function append() {
-    if (!mission) return;
-    const end = mission.dropped + mission.lines.length;
-    const start = Math.max(shown, end - MAX_LINES);
-    if (start < end) {
-      const added = mission.lines.slice(start - mission.dropped).filter(matches);
-      list.append(...added.map(make));
-      while (list.childElementCount > MAX_LINES) list.firstElementChild.remove();
-      if (!follows) unread += added.length;
-    }
-    shown = end;
-    empty.hidden = list.childElementCount > 0;
-    setText(empty, mission.lines.length ? 'No line matches the filter.' : 'Lines appear here as things happen.');
+  function draw() {
+    drawn = keyNow();
+    const filter = { text: search.value, show: show.value, node: nodes.value };
+    const made = showLines(list, elements, shownLines(mission, nodeLog, filter, MAX_LINES), make);
+    if (!follows) unread += made;
+    drawNodes();
+    empty.hidden = elements.size > 0;
+    const isFiltered = filter.text || filter.show || filter.node;
+    setText(empty, isFiltered ? 'No line matches the filter.' : 'Lines appear here as things happen.');
     follow();
     tellFresh();
   }
 
+  function drawNodes() {
+    const names = [...(nodeLog?.nodes ?? [])].filter(Boolean).sort();
+    nodes.hidden = !names.length;
+    keyed(nodes.lastElementChild, names, (name) => name, (name) => h('option', { value: name }, clip(name, 60)));
+  }
+
+  const keyNow = () => `${mission?.id}/${mission?.sequence}/${mission?.dropped}/${mission?.lines.length}/${nodeLog?.version}`;
+
   return {
     root,
     update(next) {
-      const isOther = next !== mission || shown > next.dropped + next.lines.length;
-      mission = next;
-      if (isOther) rebuild();
-      else if (shown < mission.dropped + mission.lines.length) append();
+      if (next !== mission) {
+        mission = next;
+        rebuild();
+      } else if (drawn !== keyNow()) draw();
     },
   };
 }

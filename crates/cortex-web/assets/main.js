@@ -39,14 +39,27 @@ const stop = createStop({ live: () => live, state, actions });
 const cardsRoot = h('div.cards', { hidden: true });
 const cards = createCards({ actions, seenBasis, root: cardsRoot, polite: byId('polite') });
 const show = (mission) => { selected = mission; };
-const panel = createMissionPanel({ actions, seenBasis, onReopened: show });
+const nodeLog = { lines: [], nodes: new Set(), version: 0 };
+const panel = createMissionPanel({ actions, seenBasis, onReopened: show, nodeLog });
 const taskBox = createTaskBox({ actions, running: () => state.basis?.mission ?? null, seenBasis, onSubmitted: show });
+/** The log of the robot's nodes, and that log where there is no mission. Both come after the first picture. */
+const early = [];
+let takeLogs = (log, frame) => { if (early.length < 100 && (frame.you || frame.logs)) early.push(frame); };
+const idleSlot = h('div');
+let idleLog = null;
+import('./log.js').then((module) => {
+  takeLogs = module.takeLogs;
+  for (const frame of early.splice(0)) takeLogs(nodeLog, frame);
+  idleLog = module.createLog({ nodeLog });
+  idleSlot.append(idleLog.root);
+  schedule();
+});
 const control = createControl({ state, actions, seenBasis, live: () => live, announce: byId('urgent'), band: byId('control') });
 const missionList = h('ul.missions');
 const noMission = h('div.panel.welcome');
 byId('mission').append(
   h('div.mission-left', taskBox.root, control.row, h('section.panel', { 'aria-label': 'Missions' }, h('header.panel-head', h('h2.small', 'Missions')), missionList)),
-  h('div.mission-stage', cardsRoot, noMission, panel.root));
+  h('div.mission-stage', cardsRoot, noMission, idleSlot, panel.root));
 const components = createComponents(byId('components'));
 const tools = createTools(byId('tools'));
 /** Most people never open it: it is loaded when somebody does. */
@@ -167,8 +180,10 @@ function drawMissions() {
   });
   const one = shownMission();
   noMission.hidden = Boolean(one);
+  idleSlot.hidden = Boolean(one) || !nodeLog.lines.length;
   panel.root.hidden = !one;
   if (!one) {
+    idleLog?.update(null);
     const refusing = overview?.readiness?.state === 'refusing';
     remake(noMission, JSON.stringify([Boolean(overview), overview?.readiness, overview?.lost]), () => (!overview ? [h('h2', 'Connecting to the robot…')]
       : refusing ? [h('h2', 'The robot takes no tasks'), h('p', bdi(cut(overview.readiness.because, 1000) || 'It does not say why. `cortex doctor` looks for the reason.'))]
@@ -219,6 +234,7 @@ let ended = 0;
 function onFrame(frame) {
   const running = state.basis?.mission;
   applyFrame(state, frame);
+  takeLogs(nodeLog, frame);
   // The mission that begins is shown, and the one that has ended stays in sight until another begins.
   if (frame.basis && frame.basis.mission !== running) selected = frame.basis.mission ? null : selected ?? running;
   const before = running && state.overview?.missions.find((one) => one.id === running);

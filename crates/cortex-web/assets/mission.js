@@ -4,13 +4,12 @@
 import { badge, bdi, confirmInline, h, icon, keyed, remake, setAttribute, setText } from './dom.js';
 import { age, clip, cut, dateTime, duration, haltWords, number, originWords, plural } from './format.js';
 import { stepDetail, verificationBadge } from './detail.js';
-import { createLog } from './log.js';
 import { createPlan, legend } from './plan.js';
 import { classWords, currentPlan, millis, phaseTone, phaseWords } from './state.js';
 
 const EXPENSES = { model_calls: 'Requests to the model', tokens: 'Tokens', money: 'Cost', seconds: 'Time, s', metres: 'Way, m', watt_hours: 'Energy, Wh' };
 
-export function createMissionPanel({ actions, seenBasis, onReopened, compact = false, isReplay = false }) {
+export function createMissionPanel({ actions, seenBasis, onReopened, compact = false, isReplay = false, nodeLog = null }) {
   const task = h('h2.task');
   const meta = h('p.meta');
   const alerts = h('div.alerts');
@@ -39,11 +38,17 @@ export function createMissionPanel({ actions, seenBasis, onReopened, compact = f
   const budget = h('div.budget');
   const budgetPanel = h('section.panel', { 'aria-label': 'Budget' }, h('header.panel-head', h('h3', 'Spent')), budget);
   const report = h('div.report-slot');
-  const log = createLog();
+  const logSlot = h('div');
+  let log = null;
+  import('./log.js').then(({ createLog }) => {
+    log = createLog({ nodeLog });
+    logSlot.replaceWith(log.root);
+    again();
+  });
   const head = h('section.panel.mission-head', { 'aria-label': 'Task' },
     h('div.task-row', task, actions && !isReplay ? cancel : null), confirm.box, answer, meta, alerts);
   const main = h('div.mission-main', head, report, planPanel);
-  const side = h('div.mission-side', flightPanel, budgetPanel, log.root);
+  const side = h('div.mission-side', flightPanel, budgetPanel, logSlot);
   const root = h('div', { class: compact ? 'mission compact' : 'mission' }, main, side);
 
   let mission = null;
@@ -74,7 +79,7 @@ export function createMissionPanel({ actions, seenBasis, onReopened, compact = f
     showPlan(ended);
     showFlight(ended);
     showBudget();
-    log.update(mission);
+    log?.update(mission);
   }
 
   function showMeta(ended) {

@@ -29,6 +29,7 @@ mod known_commands;
 mod live;
 mod live_connections;
 mod login;
+mod logs;
 mod missions;
 mod openapi;
 mod pages;

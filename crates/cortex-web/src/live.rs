@@ -202,6 +202,8 @@ struct Writer<'a> {
     /// The event that the page has had last.
     last: Option<EventId>,
     events: Events,
+    /// The place after the last line of the log that the page has had. None where it has had none.
+    lines: Option<u64>,
 }
 
 /// Where the page's next events come from.
@@ -244,7 +246,7 @@ impl<'a> Writer<'a> {
                 (Events::Hub(moment.end), moment.last.clone())
             }
         };
-        Self { sink, site, caller, connection, moments, had: None, last, events }
+        Self { sink, site, caller, connection, moments, had: None, last, events, lines: None }
     }
 
     /// Ends when the connection does, or the server.
@@ -281,7 +283,9 @@ impl<'a> Writer<'a> {
         self.return_to_hub();
         let mut is_shown = false;
         while let Events::Hub(place) = self.events {
-            let has_all_before = self.had.is_some_and(|had| had + 1 == moment.number) && place == moment.begin;
+            let has_all_before = self.had.is_some_and(|had| had + 1 == moment.number)
+                && place == moment.begin
+                && self.lines == Some(moment.lines_begin);
             if has_all_before {
                 self.note(&moment, moment.end, moment.last.clone());
                 return self.send_text(moment.shared.clone()).await;
@@ -302,6 +306,7 @@ impl<'a> Writer<'a> {
 
     fn note(&mut self, moment: &Moment, place: u64, last: Option<EventId>) {
         self.had = Some(moment.number);
+        self.lines = Some(moment.lines_end);
         self.events = Events::Hub(place);
         self.last = last;
     }
@@ -373,6 +378,13 @@ impl<'a> Writer<'a> {
         } else {
             frame.add_changed("questions", &moment.questions, self.had)
         };
+        let had_lines = self.lines.replace(moment.lines_end);
+        let mut lines = self.site.hub.lines().between(had_lines.unwrap_or_default(), moment.lines_end);
+        if had_lines.is_none() {
+            // A page that opens misses nothing.
+            lines.left_out = 0;
+        }
+        frame = frame.add_lines(&lines);
         let missed = events.first().map_or(0, |event| event.missed);
         self.had = Some(moment.number);
         self.last = events.last().map(|event| event.id.clone()).or_else(|| self.last.take());

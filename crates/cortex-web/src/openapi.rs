@@ -8,7 +8,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
 use cortex_protocol::overview::Overview;
 use cortex_protocol::robot_view::{NodeParameter, RobotSources};
-use cortex_protocol::{CloudEvent, CommandOutcome, OpenQuestion, RecordedMission, ToolSpec};
+use cortex_protocol::{CloudEvent, CommandOutcome, LogLine, OpenQuestion, RecordedMission, ToolSpec};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
@@ -142,6 +142,11 @@ fn add_readings(document: &mut Document) {
     let stream = Other("text/event-stream");
     document.add("get", "/api/v1/events", watch, "The events of all missions from now on.", Nothing, stream);
     document.add_query("/api/v1/events", "after", "The last event that the client has.", "string");
+    let answer = document.json::<Vec<LogLine>>();
+    let what =
+        "The newest lines of the log of the robot's nodes; without 'most', those from now on: text/event-stream.";
+    document.add("get", "/api/v1/logs", watch, what, Nothing, answer);
+    document.add_query("/api/v1/logs", "most", "How many, from 1 to 2000.", "integer");
     let answer = document.json::<Vec<OpenPairing>>();
     document.add("get", "/api/v1/pairings", administer, "The open pairing codes.", Nothing, answer);
     let answer = document.json::<Vec<ShownUser>>();

@@ -5,11 +5,26 @@ use std::sync::Arc;
 
 use cortex_config::{IncomingChoice, LoginChoice, PageSettings, SecretPlace, TlsChoice, WebhookChoice};
 use cortex_core::OperatorPort;
+use cortex_interfaces::Interfaces;
 use cortex_node::management::tell;
 use cortex_protocol::Role;
-use cortex_runtime::RuntimeConfig;
+use cortex_robot::Robot;
+use cortex_ros::NodeLog;
 use cortex_runtime::tape::PAGE_FOLDER;
+use cortex_runtime::{FEEDBACK, RuntimeConfig};
 use cortex_web::{IncomingWebhook, Login, TlsFiles, WebServer, WebSettings, WebhookSecret, WebhookTarget};
+
+/// Reads the log of the robot's nodes for the page, where there is to be one.
+pub(crate) fn node_log(has_page: bool, robot: &Robot) -> Option<Arc<NodeLog>> {
+    if !has_page {
+        return None;
+    }
+    let own = robot.node.fully_qualified_name();
+    NodeLog::start(&robot.graph, &Interfaces::from_environment(), own, FEEDBACK)
+        .inspect_err(|problem| tracing::warn!("the page shows no log of the robot's nodes: {problem}"))
+        .ok()
+        .map(Arc::new)
+}
 
 /// Serves the page there, and says where it is, also to `tell_page`. Whoever is not at this machine needs a code, of which the first is printed.
 pub(crate) fn serve(

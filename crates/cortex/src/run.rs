@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_config::{Resolved, Sources};
-use cortex_core::ToolProvider;
+use cortex_core::{LogPort, ToolProvider};
 use cortex_custom_actions::CustomActions;
 use cortex_events as events;
 use cortex_model::Reflex;
@@ -151,7 +151,10 @@ async fn serve(
     };
     let self_watch = SelfWatch::start(watched, figures, resolved.watch.hang)?;
     let views = RobotViews::new(&robot.graph, &robot.endpoints, &robot.discovery);
-    let operators = Operators::new(agent.clone(), &runtime, stop.handle(), &self_watch).with_robot(Arc::new(views));
+    let node_log = page::node_log(page.is_some(), robot);
+    let operators = Operators::new(agent.clone(), &runtime, stop.handle(), &self_watch)
+        .with_robot(Arc::new(views))
+        .with_log(node_log.clone().map(|log| -> Arc<dyn LogPort> { log }));
     let page = page
         .and_then(|page| page::serve(page, name, sessions, Arc::new(operators), |place| self_watch.tell_page(place)));
     #[cfg(debug_assertions)]
@@ -195,6 +198,9 @@ async fn serve(
     server.shut_down().await;
     if let Some(page) = page {
         page.shut_down().await;
+    }
+    if let Some(log) = node_log {
+        let _ = tokio::task::spawn_blocking(move || log.shut_down()).await;
     }
     end_threads(self_watch, stop).await;
     offering.abort();

@@ -94,7 +94,6 @@ impl Shared {
             here
         });
         if taken {
-            tracing::debug!(from = %edge.start, to = %edge.goal, "lifecycle");
             (self.announce)(edge);
         }
         taken
@@ -111,6 +110,13 @@ impl Shared {
         let performing = AssertUnwindSafe(self.managed.perform(transition, start)).catch_unwind();
         let outcome = performing.await.unwrap_or(Outcome::Error);
         self.end(outcome);
+        let asked = start.edge(Trigger::Asked(transition)).map_or("a change", Edge::label);
+        let state = *self.state.borrow();
+        match outcome {
+            Outcome::Success => tracing::info!("lifecycle: {state}, was {start}"),
+            Outcome::Failure => tracing::warn!("lifecycle: {asked} failed; {state}, as before"),
+            Outcome::Error => tracing::error!("lifecycle: {asked} ended in an error; everything is let go of"),
+        }
         if outcome == Outcome::Error {
             let let_go = AssertUnwindSafe(self.managed.let_go()).catch_unwind().await;
             self.end(if let_go.is_ok() { Outcome::Success } else { Outcome::Error });

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use cortex_protocol::{CloudEvent, Decision, MissionEvent, MissionId, StepStatus};
+use cortex_protocol::{CloudEvent, Decision, LogLevel, MissionEvent, MissionId, StepStatus};
 
 use crate::text::one_line;
 
@@ -44,6 +44,12 @@ impl LogLine {
     pub(super) fn new(tone: Tone, text: impl AsRef<str>) -> Self {
         let text = one_line(text.as_ref()).chars().take(CHARACTERS).collect();
         Self { since_ms: None, text, tone }
+    }
+
+    /// What a node of the robot has logged.
+    pub(super) fn of_node(line: &cortex_protocol::LogLine) -> Self {
+        let tone = if line.level > LogLevel::Warn { Tone::Bad } else { Tone::Warning };
+        Self::new(tone, format!("{}: {}", line.node, line.text))
     }
 
     pub(super) fn of(event: &CloudEvent) -> Self {

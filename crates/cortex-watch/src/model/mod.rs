@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use cortex_protocol::mission::MissionEvent;
 use cortex_protocol::overview::{MissionOverview, MissionPhase, Overview};
-use cortex_protocol::{CommandOutcome, OpenQuestion};
+use cortex_protocol::{CommandOutcome, LogLevel, OpenQuestion};
 
 pub(crate) use log::{Log, LogLine, Tone};
 pub(crate) use mission::fraction;
@@ -120,6 +120,11 @@ impl Model {
 
     fn take_frame(&mut self, frame: Frame, now: Duration) {
         self.lost = None;
+        // Those of the first frame were shown before, or are of the time before this view.
+        let is_first = frame.you.is_some();
+        for line in frame.logs.iter().filter(|line| !is_first && line.level >= LogLevel::Warn) {
+            self.log.add(LogLine::of_node(line));
+        }
         self.frame = Some(LastFrame { number: frame.frame, at_ms: frame.at_ms, received: now });
         if let Some(you) = frame.you {
             self.you = Some(you);

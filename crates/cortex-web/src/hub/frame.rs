@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use super::lines::NewLines;
 use super::recent::Encoded;
 
 /// A part of the picture that is sent when it has changed.
@@ -55,6 +56,21 @@ impl Frame {
             self.0.push_str(&event.json);
         }
         if !events.is_empty() {
+            self.0.push(']');
+        }
+        self
+    }
+
+    /// Adds lines of the log, and how many before them are left out.
+    pub(crate) fn add_lines(mut self, new: &NewLines) -> Self {
+        if new.left_out > 0 {
+            let _ = write!(self.0, ",\"logs_missed\":{}", new.left_out);
+        }
+        for (at, line) in new.lines.iter().enumerate() {
+            self.0.push_str(if at == 0 { ",\"logs\":[" } else { "," });
+            self.0.push_str(line);
+        }
+        if !new.lines.is_empty() {
             self.0.push(']');
         }
         self

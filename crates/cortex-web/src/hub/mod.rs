@@ -1,6 +1,7 @@
 //! The hub of the live stream: one task gathers what happens into frames, for all pages alike. It waits for no page.
 
 mod frame;
+mod lines;
 mod recent;
 
 use std::collections::{HashMap, VecDeque};
@@ -8,15 +9,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::extract::ws::Utf8Bytes;
-use cortex_core::{EventStream, OperatorPort, OverviewStream};
+use cortex_core::{EventStream, LogStream, OperatorPort, OverviewStream};
 use cortex_protocol::overview::Overview;
-use cortex_protocol::{CloudEvent, EventId, MissionEvent, MissionId, OpenQuestion};
+use cortex_protocol::{CloudEvent, EventId, LogLine, MissionEvent, MissionId, OpenQuestion};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use frame::Frame;
 use frame::Part;
+use lines::{FRAME_LINES, Lines};
 use recent::Recent;
 pub(crate) use recent::{Encoded, FRAME_BYTES, FRAME_EVENTS, Following};
 
@@ -24,6 +26,8 @@ use crate::seen::{Basis, FRESH, Seen};
 
 /// How long events are gathered before they are sent.
 const GATHER: Duration = Duration::from_millis(20);
+/// How long lines of the log are gathered before they are sent: many may come, and nobody waits for one.
+const GATHER_LINES: Duration = Duration::from_millis(100);
 /// A page gets a frame at least so often, so that it knows that what it shows is live.
 const PULSE: Duration = Duration::from_millis(250);
 /// Most missions whose last event is known.
@@ -33,6 +37,7 @@ const MISSIONS: usize = 64;
 pub(crate) struct Hub {
     moments: watch::Sender<Arc<Moment>>,
     recent: Recent,
+    lines: Lines,
     /// When each of the latest frames was made.
     frames: Mutex<VecDeque<(u64, Instant)>>,
     /// The number of the last event of each mission that goes on.
@@ -52,6 +57,9 @@ pub(crate) struct Moment {
     /// The place of the first event that the shared frame holds, and the place after its last one.
     pub(crate) begin: u64,
     pub(crate) end: u64,
+    /// The place of the first line of the log that the shared frame holds, and the place after its last one.
+    pub(crate) lines_begin: u64,
+    pub(crate) lines_end: u64,
     /// The last event before [`end`](Self::end), if there was one.
     pub(crate) last: Option<EventId>,
     /// The frame for everybody who has had the one before it and all events before [`begin`](Self::begin).
@@ -67,6 +75,9 @@ struct Gathering {
     /// The place after the last event that came.
     end: u64,
     missed: u64,
+    /// The place after the last line of the log that came, and how many were lost.
+    lines_end: u64,
+    lines_missed: u64,
 }
 
 impl Hub {
@@ -74,6 +85,7 @@ impl Hub {
     pub(crate) fn start(port: &Arc<dyn OperatorPort>, ended: CancellationToken) -> Arc<Self> {
         let (overviews, events) = (port.overviews(), port.events(None));
         let (overview, questions) = (overviews.latest(), port.questions());
+        let (early_lines, lines) = port.node_log().map(|log| log.follow(FRAME_LINES)).unzip();
         let at_ms = now_ms();
         // Frames of an earlier life have smaller numbers: one comes every few milliseconds at most.
         let number = at_ms;
@@ -87,21 +99,33 @@ impl Hub {
             basis_value,
             begin: 0,
             end: 0,
+            lines_begin: 0,
+            lines_end: 0,
             last: None,
             shared: Utf8Bytes::from_static(""),
         };
         let hub = Arc::new(Self {
             moments: watch::Sender::new(Arc::new(first)),
             recent: Recent::default(),
+            lines: Lines::default(),
             frames: Mutex::new([(number, Instant::now())].into()),
             sequences: Mutex::default(),
         });
-        let gathering =
-            Gathering { hub: Arc::clone(&hub), port: Arc::clone(port), overview, questions, end: 0, missed: 0 };
+        let lines_end = early_lines.iter().flatten().map(|line| hub.lines.add(line)).last().unwrap_or_default();
+        let gathering = Gathering {
+            hub: Arc::clone(&hub),
+            port: Arc::clone(port),
+            overview,
+            questions,
+            end: 0,
+            missed: 0,
+            lines_end,
+            lines_missed: 0,
+        };
         tokio::spawn(async move {
             tokio::select! {
                 () = ended.cancelled() => {}
-                () = gathering.run(overviews, events) => {}
+                () = gathering.run(overviews, events, lines) => {}
             }
         });
         hub
@@ -113,6 +137,10 @@ impl Hub {
 
     pub(crate) fn recent(&self) -> &Recent {
         &self.recent
+    }
+
+    pub(crate) fn lines(&self) -> &Lines {
+        &self.lines
     }
 
     /// What a client sees now.
@@ -134,7 +162,12 @@ impl Hub {
 }
 
 impl Gathering {
-    async fn run(mut self, mut overviews: Box<dyn OverviewStream>, mut events: Box<dyn EventStream>) {
+    async fn run(
+        mut self,
+        mut overviews: Box<dyn OverviewStream>,
+        mut events: Box<dyn EventStream>,
+        mut lines: Option<Box<dyn LogStream>>,
+    ) {
         let (mut has_overviews, mut has_events) = (true, true);
         let mut due = Instant::now() + PULSE;
         loop {
@@ -156,6 +189,13 @@ impl Gathering {
                         due = due.min(Instant::now() + GATHER);
                     }
                 }
+                line = lines::next(&mut lines) => match line {
+                    Some((line, missed)) => {
+                        self.take_line(&line, missed);
+                        due = due.min(Instant::now() + GATHER_LINES);
+                    }
+                    None => lines = None,
+                },
             }
         }
     }
@@ -170,6 +210,14 @@ impl Gathering {
         } else if sequences.len() < MISSIONS || sequences.contains_key(&event.subject) {
             sequences.insert(event.subject.clone(), event.sequence);
         }
+    }
+
+    fn take_line(&mut self, line: &LogLine, missed: u64) {
+        let newly_missed = missed.saturating_sub(std::mem::replace(&mut self.lines_missed, missed));
+        if newly_missed > 0 {
+            self.hub.lines.skip(newly_missed);
+        }
+        self.lines_end = self.hub.lines.add(line);
     }
 
     /// Makes frames of what was gathered: one, or as many as the events fill.
@@ -208,14 +256,30 @@ impl Gathering {
         let missed = events.first().map_or(0, |event| event.missed);
         let had = Some(before.number);
         let begin = end - events.len() as u64;
+        let (lines_begin, lines_end) = (before.lines_end, self.lines_end);
         let shared = Frame::new(number, at_ms)
             .add_changed("overview", &overview, had)
             .add_changed("basis", &basis, had)
             .add_changed("questions", &questions, had)
+            .add_lines(&self.hub.lines.between(lines_begin, lines_end))
             .add_events(missed, &events)
             .end();
         let last = events.last().map(|event| event.id.clone()).or_else(|| before.last.clone());
-        Moment { number, at_ms, overview, basis, questions, basis_value, begin, end, last, shared: shared.into() }
+        let shared = shared.into();
+        Moment {
+            number,
+            at_ms,
+            overview,
+            basis,
+            questions,
+            basis_value,
+            begin,
+            end,
+            lines_begin,
+            lines_end,
+            last,
+            shared,
+        }
     }
 
     /// Takes the questions anew. Returns true if others are open; the time that is left does not count.

@@ -8,15 +8,17 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use cortex_core::{
-    CONTROL_LEASE, ClientPort, ControlLoss, ControlPort, EventStream, OperatorPort, OverviewStream, RobotPort, control,
+    CONTROL_LEASE, ClientPort, ControlLoss, ControlPort, EventStream, LogPort, LogStream, OperatorPort, OverviewStream,
+    RobotPort, control,
 };
 use cortex_protocol::event::{EventData, SPEC_VERSION};
 use cortex_protocol::overview::{OVERVIEW_VERSION, Overview};
 use cortex_protocol::{
     CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, ConnectionId, Control, ControlState, EventId,
-    MissionEvent, MissionId, OpenQuestion, Origin, Principal, RecordedMission, StopOutcome, ToolSpec,
+    LogLevel, LogLine, MissionEvent, MissionId, OpenQuestion, Origin, Principal, RecordedMission, StopOutcome,
+    ToolSpec,
 };
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio::time::timeout;
 
 use super::{HANGS, ScriptedRobot};
@@ -34,6 +36,8 @@ pub(crate) struct ScriptedPort {
     /// Stops that have come to their end.
     pub(crate) stops_ended: watch::Sender<usize>,
     pub(crate) tape: Mutex<Option<PathBuf>>,
+    /// The log of the robot's nodes. None: it is not read.
+    pub(crate) log: Option<Arc<ScriptedLog>>,
     /// Whether the next task is refused because there is too much to do.
     pub(crate) is_busy: AtomicBool,
     /// Streams of events that continue after one.
@@ -94,6 +98,7 @@ impl ScriptedPort {
             stops_end: watch::Sender::new(true),
             stops_ended: watch::Sender::new(0),
             tape: Mutex::default(),
+            log: Some(Arc::new(ScriptedLog { lines: Mutex::default(), newest: broadcast::Sender::new(20_000) })),
             is_busy: AtomicBool::new(false),
             refills: AtomicUsize::new(0),
             robot: Arc::default(),
@@ -118,6 +123,11 @@ impl ScriptedPort {
                 self.lose_controls(&holder, ControlLoss::Silent);
             }
         }
+    }
+
+    /// A node logs this.
+    pub(crate) fn log(&self, level: LogLevel, text: &str) {
+        self.log.as_ref().expect("a log").add(level, text);
     }
 
     /// Tells so many more events, each with this text.
@@ -301,6 +311,10 @@ impl OperatorPort for ScriptedPort {
         Err(CommandError::new(CommandErrorKind::Unavailable, "nothing is recorded"))
     }
 
+    fn node_log(&self) -> Option<Arc<dyn LogPort>> {
+        self.log.clone().map(|log| -> Arc<dyn LogPort> { log })
+    }
+
     fn tape(&self, _mission: &MissionId) -> Result<PathBuf, CommandError> {
         let tape = self.tape.lock().unwrap().clone();
         tape.ok_or_else(|| CommandError::new(CommandErrorKind::NotFound, "there is no tape of this mission"))
@@ -308,6 +322,48 @@ impl OperatorPort for ScriptedPort {
 
     fn robot(&self) -> Option<Arc<dyn RobotPort>> {
         Some(Arc::clone(&self.robot) as Arc<dyn RobotPort>)
+    }
+}
+
+/// What nodes have logged.
+pub(crate) struct ScriptedLog {
+    lines: Mutex<Vec<Arc<LogLine>>>,
+    newest: broadcast::Sender<Arc<LogLine>>,
+}
+
+struct FollowingLog(broadcast::Receiver<Arc<LogLine>>);
+
+#[async_trait]
+impl LogStream for FollowingLog {
+    async fn next(&mut self) -> Option<Arc<LogLine>> {
+        self.0.recv().await.ok()
+    }
+
+    fn missed(&self) -> u64 {
+        0
+    }
+}
+
+impl ScriptedLog {
+    fn add(&self, level: LogLevel, text: &str) {
+        let mut lines = self.lines.lock().unwrap();
+        let at_ms = lines.len() as u64;
+        let line = LogLine { at_ms, level, node: "base".to_owned(), text: text.to_owned(), count: 1 };
+        lines.push(Arc::new(line.clone()));
+        let _ = self.newest.send(Arc::new(line));
+    }
+}
+
+impl LogPort for ScriptedLog {
+    fn latest(&self, most: usize) -> Vec<Arc<LogLine>> {
+        let lines = self.lines.lock().unwrap();
+        lines[lines.len().saturating_sub(most)..].to_vec()
+    }
+
+    fn follow(&self, most: usize) -> (Vec<Arc<LogLine>>, Box<dyn LogStream>) {
+        let latest = self.latest(most);
+        let next = self.newest.subscribe();
+        (latest, Box::new(FollowingLog(next)))
     }
 }
 

@@ -16,6 +16,7 @@ mod control;
 mod first_load;
 mod hostile;
 mod live;
+mod logs;
 mod missions;
 mod robot;
 mod stop;

@@ -51,20 +51,22 @@ fn seconds(text: &str) -> Result<f64, String> {
 fn main() -> ExitCode {
     cortex_component::announce_often();
     let arguments = Arguments::parse_from(ros_arguments::split(std::env::args()).own);
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::INFO).init();
+    cortex_component::log("misbehave");
     let result = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .map_err(anyhow::Error::from)
         .and_then(|runtime| runtime.block_on(run(arguments)));
-    cortex_component::exit_process(match result {
+    let code = match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             eprintln!("error: {problem:#}");
             ExitCode::FAILURE
         }
-    })
+    };
+    cortex_component::flush_log();
+    cortex_component::exit_process(code)
 }
 
 async fn run(arguments: Arguments) -> anyhow::Result<()> {
