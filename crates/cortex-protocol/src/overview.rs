@@ -51,6 +51,22 @@ pub struct Overview {
     /// What watches Cortex itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<WatchdogOverview>,
+    /// The recording that this is. None: this is a robot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording: Option<RecordingOverview>,
+}
+
+/// A recorded mission that is shown as if it happened now: no robot is connected, and nothing moves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordingOverview {
+    /// The mission that was recorded. Each round shows it as a mission of its own.
+    pub mission: MissionId,
+    /// When it was recorded: RFC 3339, UTC.
+    pub time: String,
+    /// How much faster than it was recorded it is shown.
+    pub speed: f64,
+    /// Why the rest of it is not shown. Empty: all of it is.
+    pub cut: String,
 }
 
 /// Whether the robot takes tasks, and if not, why and what to do: the words with which a task is refused.

@@ -412,6 +412,7 @@ pub(super) mod tests {
             calls: vec![CallOverview { tool: "base.go_to".into(), kind: "method".to_owned(), since_ms: 987_000 }],
             budget: vec![BudgetOverview { expense: Expense::Tokens, used: 3_400.0, limit: Some(10_000.0) }],
             watchdog: Some(WatchdogOverview { limit_s: 5.0, loops: vec!["runtime".to_owned()] }),
+            recording: None,
         }
     }
 
