@@ -51,7 +51,10 @@ byId('mission').append(
   h('div.mission-left', taskBox.root, h('section.panel', { 'aria-label': 'Missions' }, h('header.panel-head', h('h2.small', 'Missions')), missionList)),
   h('div.mission-stage', cardsRoot, noMission, panel.root));
 const components = createComponents(byId('components'));
-const tools = createTools(byId('tools'));
+const tools = createTools(byId('tools'), {
+  actions, seenBasis, isOffered: () => !isRecording(),
+  onSubmitted: (mission) => { show(mission); location.hash = 'mission'; },
+});
 const access = createAccess(byId('access'));
 const history = createHistory(byId('history'), { actions, seenBasis });
 

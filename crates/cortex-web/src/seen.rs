@@ -85,6 +85,7 @@ pub(crate) fn check(
             !ran || mission_is_the_same
         }
         Command::Revise { mission: None, .. } => mission_is_the_same,
+        Command::CallTool { .. } => then.stops == now.stops && then.stopped == now.stopped && mission_is_the_same,
         Command::Answer { question, .. } => questions.iter().any(|open| open.id == *question),
         _ => true,
     };
@@ -94,6 +95,7 @@ pub(crate) fn check(
     let what = match command {
         Command::Submit { .. } | Command::Resume => "The robot was stopped or resumed since you looked.",
         Command::Answer { .. } => "The question is not open any more.",
+        Command::CallTool { .. } => "The robot was stopped or resumed, or a mission began or ended, since you looked.",
         _ => "Another mission or another plan runs since you looked.",
     };
     Err(ApiError::new(ErrorKind::Changed, format!("{what} Nothing was done. Look again, then decide.")))
@@ -125,6 +127,7 @@ mod tests {
         let cancel = |mission: &str| Command::Cancel { mission: mission.into() };
         let revise = Command::Revise { mission: None, text: "slower".to_owned() };
         let dispute = Command::Dispute { mission: "z".into(), reason: "no".to_owned() };
+        let by_hand = || Command::CallTool { tool: "base.go_to".into(), arguments: serde_json::Map::new() };
         let (ok, changed) = (Ok(()), Err(ErrorKind::Changed));
         for (command, now, expected) in [
             (Command::Resume, &then, ok),
@@ -139,6 +142,9 @@ mod tests {
             (revise.clone(), &then, ok),
             (revise, &next, changed),
             (dispute, &next, ok),
+            (by_hand(), &then, ok),
+            (by_hand(), &next, changed),
+            (by_hand(), &stopped, changed),
         ] {
             assert_eq!(judged(&command, &then, now), expected, "{command:?} {now:?}");
         }
