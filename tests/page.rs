@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test whose set-up fails ends here, and says why")]
 
+use cortex_protocol::ControlState;
+use cortex_protocol::overview::Overview;
 use cortex_stories::{Browser, Colours, Monitored, Page, ReverseProxy, TestRobot, Viewport, model, prompts};
 use cortex_testkit::{OpenAiServer, Served};
 use serde_json::{Value, json};
@@ -90,6 +92,49 @@ async fn escape_stops_a_robot_in_mid_drive_and_a_button_lets_it_take_tasks_again
     page.wait_until_gone("#stop-panel", "The robot is stopped").await;
     send(&page, "").await;
     page.wait_for(".report", "speaker.say").await;
+}
+
+#[tokio::test]
+async fn a_person_pauses_takes_over_and_hands_back_and_whoever_vanishes_leaves_the_robot_at_rest() {
+    let (mut test_robot, browser, page) = sim(&["--ros-args", "-p", "speed_mps:=0.4"]).await;
+    send(&page, "go to the kitchen").await;
+    page.wait_for(".flight", "base.go_to").await;
+    let other = open(&browser, &mut test_robot).await;
+    page.click(".control-row button:not([disabled])", "Take over").await;
+    page.wait_for("#control", "You have the controls").await;
+    let at_rest = |overview: &Overview| overview.control.state == ControlState::Held && overview.calls.is_empty();
+    test_robot.status_until("everything at rest", at_rest).await;
+    // The same device in another window is another connection.
+    let band = other.wait_for("#control", "has the controls").await;
+    assert!(!band.contains("You have the controls"), "{band}");
+    page.wait_for(".mission-head", "has the controls").await;
+    page.keep_screenshot("control-mine").await;
+    other.keep_screenshot("control-other").await;
+    send(&other, "say hello").await;
+    other.wait_for(".task-box .answer", "has the controls of the robot").await;
+    page.click("#control button", "Hand back").await;
+    page.click("#control button", "Yes, hand back").await;
+    page.wait_until_gone("#control", "You have the controls").await;
+    page.wait_for(".mission-head", "Succeeded").await;
+    page.wait_for(".log", "handed the controls back after").await;
+    // A pause, and its end from another page.
+    send(&page, "go to the bedroom").await;
+    page.wait_for(".flight", "base.go_to").await;
+    page.click(".control-row button:not([disabled])", "Pause").await;
+    other.wait_for("#control", "The robot is paused").await;
+    other.keep_screenshot("control-paused").await;
+    other.click("#control button", "Take over").await;
+    other.wait_for("#control", "You have the controls").await;
+    // Its window is closed.
+    other.close().await;
+    page.wait_for("#control", "held the controls and vanished").await;
+    page.keep_screenshot("control-vanished").await;
+    let vanished = |overview: &Overview| overview.control.state == ControlState::Paused && overview.calls.is_empty();
+    test_robot.status_until("everything at rest", vanished).await;
+    page.click("#control button", "Continue").await;
+    page.click("#control button", "Yes, continue").await;
+    page.wait_for(".mission-head", "Succeeded").await;
+    assert_eq!(page.complaints().await, Vec::<String>::new());
 }
 
 const OPEN: &str = "send_request_to_gate-open";

@@ -1,11 +1,11 @@
-//! What the monitor keeps from the missions while a part of the robot has failed: components in quarantine, standbys that
-//! have taken a component's place, and a pause of everything.
+//! What is kept from the missions. By the monitor, while a part of the robot has failed: components in quarantine, standbys
+//! that have taken a component's place, and a pause of everything. By people: a pause, and the controls.
 //!
 //! A tool in quarantine is not dropped silently: it is kept back with the reason, so that whoever asks for it is told.
 
 use std::collections::BTreeMap;
 
-use cortex_protocol::{ComponentName, Effect, ToolCall, ToolName, ToolSpec};
+use cortex_protocol::{ComponentName, Control, Effect, ToolCall, ToolName, ToolSpec};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -29,6 +29,9 @@ pub struct Availability {
     standbys: BTreeMap<ComponentName, ComponentName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     paused: Option<String>,
+    /// Who has the controls.
+    #[serde(default, skip_serializing_if = "Control::is_untouched")]
+    control: Control,
 }
 
 /// Tools of components that have left the robot: a standby may still serve them.
@@ -113,10 +116,23 @@ impl Availability {
         self.paused.take().is_some()
     }
 
-    /// Why no step begins, if none does.
+    /// Why no step begins, as far as the monitor says so. What runs goes on.
     #[must_use]
     pub fn paused(&self) -> Option<&str> {
         self.paused.as_deref()
+    }
+
+    /// Others have the controls, or the same ones for another reason. Returns whether that is news.
+    pub fn set_control(&mut self, control: Control) -> bool {
+        let is_news = self.control != control;
+        self.control = control;
+        is_news
+    }
+
+    /// Who has the controls. Unless it is the missions, none of them begins anything, and what they had in motion is halted.
+    #[must_use]
+    pub fn control(&self) -> &Control {
+        &self.control
     }
 
     /// What is in quarantine, in order, with the reasons.

@@ -193,6 +193,13 @@ pub fn line(event: &MissionEvent) -> String {
             format!("waiting up to {:.0} s for what has left: {}", patience.as_secs_f64(), named(tools))
         }
         MissionEvent::ComponentReturned { tools } => format!("back again: {}", named(tools)),
+        MissionEvent::ControlChanged { control, lasted } => {
+            let because = capped(&control.because, SHOWN);
+            match lasted {
+                Some(lasted) => format!("{because} after {} s", in_seconds(*lasted)),
+                None => because,
+            }
+        }
         MissionEvent::TaskRevised { text, origin } => {
             format!("the task is revised by {} {}: {}", origin.channel, origin.client, capped(text, SHOWN))
         }

@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::tool_definition::{ToolDefinition, ToolKind, plain_wire_name};
 
+pub(crate) use record::INTERRUPTED_NOTE;
 pub use record::{Finding, LEDGER_OUTPUTS, leaves_out};
 
 /// One piece of a prompt.

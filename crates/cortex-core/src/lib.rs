@@ -22,6 +22,8 @@ pub mod availability;
 pub mod chat;
 pub mod condition;
 pub mod confirmation;
+pub mod control;
+mod control_port;
 pub mod feedback;
 pub mod for_each;
 pub mod fragment;
@@ -39,6 +41,8 @@ pub mod toolset;
 
 pub use availability::{Availability, AvailableTools, RemovedTools};
 pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition, ToolKind};
+pub use control::{CONTROL_LEASE, ControlLoss, ControlRefusal};
+pub use control_port::ControlPort;
 pub use fragment::Fragment;
 pub use mission::{ApprovalSettings, CancelReason, Effect, Input, Mission, MissionLimits};
 pub use policy::Policy;

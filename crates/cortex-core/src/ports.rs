@@ -17,6 +17,7 @@ use thiserror::Error;
 
 use crate::chat::{ChatReply, ChatRequest};
 use crate::condition::Observation;
+use crate::control_port::ControlPort;
 
 /// The one way in for clients, whatever they come by: ROS, a page, the command line.
 #[async_trait]
@@ -47,7 +48,7 @@ pub trait ClientPort: Send + Sync + 'static {
 /// The port for clients that show the robot to people: the page, the HTTP API. Their [`Command::Stop`] and
 /// [`Command::Resume`] go to the thread of the stop, as `~/stop` and `~/resume` do.
 #[async_trait]
-pub trait OperatorPort: ClientPort {
+pub trait OperatorPort: ClientPort + ControlPort {
     /// The live status of Cortex and the robot, now and later.
     fn overviews(&self) -> Box<dyn OverviewStream>;
 

@@ -82,6 +82,7 @@ async fn told_in_the_end(task: &str, tools: Vec<ToolDefinition>, results: &[(&st
                 duration: None,
                 timing: cortex_protocol::execution::StepTiming::default(),
                 overtaken: false,
+                interrupted: false,
                 verification: None,
                 by: None,
             });
@@ -235,6 +236,7 @@ async fn a_step_that_failed_because_its_tool_is_gone_is_still_told() {
         duration: None,
         timing: cortex_protocol::execution::StepTiming::default(),
         overtaken: false,
+        interrupted: false,
         verification: None,
         by: None,
     };
@@ -281,6 +283,7 @@ async fn steps_that_were_cut_are_planned_next() {
         duration: None,
         timing: cortex_protocol::execution::StepTiming::default(),
         overtaken: false,
+        interrupted: false,
         verification: None,
         by: None,
     };

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cortex_core::{ClientPort, EventStream, OperatorPort, OverviewStream};
+use cortex_core::{ClientPort, ControlLoss, ControlPort, EventStream, OperatorPort, OverviewStream};
 use cortex_protocol::overview::Overview;
 use cortex_protocol::{
-    Command, CommandError, CommandErrorKind, CommandOutcome, EventId, MissionId, OpenQuestion, Origin, Principal,
-    RecordedMission, ToolSpec,
+    Command, CommandError, CommandErrorKind, CommandOutcome, ConnectionId, EventId, MissionId, OpenQuestion, Origin,
+    Principal, RecordedMission, ToolSpec,
 };
 use cortex_ros::StopHandle;
 use cortex_runtime::Runtime;
@@ -103,6 +103,16 @@ impl ClientPort for Operators {
 
     fn questions(&self) -> Vec<OpenQuestion> {
         self.clients.questions()
+    }
+}
+
+impl ControlPort for Operators {
+    fn keep_controls(&self, connection: &ConnectionId) {
+        self.runtime.keep_controls(connection);
+    }
+
+    fn lose_controls(&self, connection: &ConnectionId, loss: ControlLoss) {
+        self.runtime.lose_controls(connection, loss);
     }
 }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{Answer, MissionId, Origin, QuestionId, SessionId, ToolName};
+use crate::{Answer, ConnectionId, Control, MissionId, Origin, QuestionId, SessionId, ToolName};
 use serde_json::{Map, Value};
 
 /// A task handed in.
@@ -69,6 +69,16 @@ pub enum Command {
     Stop,
     /// Take tasks again after [`Command::Stop`].
     Resume,
+    /// Halt what missions and events have in motion, and let them begin nothing, until [`Command::Unpause`]. The mission
+    /// that runs stays alive.
+    Pause,
+    /// Let missions and events go on: the mission that was paused plans anew.
+    Unpause,
+    /// As [`Command::Pause`], and the controls belong to the connection that this comes over, until
+    /// [`Command::HandBack`], or until that connection falls silent.
+    TakeOver,
+    /// Give the controls back to the missions, as [`Command::Unpause`].
+    HandBack,
 }
 
 /// What somebody may ask for. Each role may do what those before it may.
@@ -90,13 +100,22 @@ pub struct Principal {
     pub origin: Origin,
     /// What they may.
     pub role: Role,
+    /// The live connection over which they ask, where there is one: what holds the controls of the robot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection: Option<ConnectionId>,
 }
 
 impl Principal {
     /// An operator.
     #[must_use]
     pub fn operator(origin: Origin) -> Self {
-        Self { origin, role: Role::Operate }
+        Self { origin, role: Role::Operate, connection: None }
+    }
+
+    /// The same over a live connection, which has shown that it is theirs.
+    #[must_use]
+    pub fn over(self, connection: ConnectionId) -> Self {
+        Self { connection: Some(connection), ..self }
     }
 
     /// Whether the command is theirs to give.
@@ -125,7 +144,11 @@ impl Command {
             | Self::Answer { .. }
             | Self::CallTool { .. }
             | Self::Dispute { .. }
-            | Self::Resume => Role::Operate,
+            | Self::Resume
+            | Self::Pause
+            | Self::Unpause
+            | Self::TakeOver
+            | Self::HandBack => Role::Operate,
         }
     }
 }
@@ -177,6 +200,8 @@ pub enum CommandOutcome {
         /// False if they were taken before.
         was_stopped: bool,
     },
+    /// Who has the controls now.
+    Control(Control),
 }
 
 /// What a stop came to.
@@ -197,6 +222,7 @@ impl fmt::Display for CommandOutcome {
             | Self::Reopened { mission } => write!(formatter, "{mission}"),
             Self::Answered { question } => write!(formatter, "The answer to {question} counts."),
             Self::Stopped(stopped) => stopped.fmt(formatter),
+            Self::Control(control) => control.fmt(formatter),
             Self::Resumed { was_stopped: true } => formatter.write_str("Tasks are taken again."),
             Self::Resumed { was_stopped: false } => formatter.write_str("Cortex was not stopped."),
         }
@@ -255,7 +281,7 @@ mod tests {
 
     #[test]
     fn whoever_only_watches_may_stop_the_robot_and_nothing_else() {
-        let watcher = Principal { origin: Origin::new("web", "a"), role: Role::Watch };
+        let watcher = Principal { role: Role::Watch, ..Principal::operator(Origin::new("web", "a")) };
         assert_eq!(watcher.may(&Command::Stop), Ok(()));
         let refused = watcher.may(&Command::Resume).unwrap_err();
         assert_eq!(refused.kind, CommandErrorKind::Forbidden);

@@ -88,6 +88,7 @@ impl MissionEvent {
             Self::FailedOver { .. } => ("system", "component", "substituted", "cortex"),
             Self::Paused { .. } => ("system", "mission", "paused", "cortex"),
             Self::Unpaused => ("system", "mission", "unpaused", "cortex"),
+            Self::ControlChanged { .. } => ("system", "mission", "control_changed", "user"),
             Self::TaskRevised { .. } => ("agent", "mission", "revised", "user"),
             Self::Stopping { .. } => ("system", "mission", "stopping", "cortex"),
             Self::Halted { .. } => ("tool", "call", "halted", "component"),

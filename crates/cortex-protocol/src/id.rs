@@ -54,6 +54,10 @@ text_id! {
     EventId
 }
 text_id! {
+    /// A live connection of a client to Cortex. Unique without coordination.
+    ConnectionId
+}
+text_id! {
     /// A component of the robot: the fully qualified name of its node without the leading slash, for example `base`
     /// or `left_arm/gripper`.
     ComponentName

@@ -10,6 +10,7 @@
 //! - [`task_class`]: what kind of thing a task asks for;
 //! - [`mission`]: what happens in a mission and how it ends;
 //! - [`command`]: what a client may ask for;
+//! - [`control`]: who has the controls, Cortex or a person;
 //! - [`execution`]: how its steps were carried out;
 //! - [`event`]: the envelope (CloudEvents 1.0) that carries everything outwards;
 //! - [`overview`]: the live status of a Cortex, on one screen;
@@ -20,6 +21,7 @@
 pub mod command;
 pub mod component;
 pub mod condition;
+pub mod control;
 pub mod event;
 pub mod execution;
 mod id;
@@ -37,10 +39,11 @@ mod verification;
 pub use command::{Command, CommandError, CommandErrorKind, CommandOutcome, Principal, Role, StopOutcome, Submission};
 pub use component::{ComponentDescription, DescriptionError, MethodDescription, MethodProblem};
 pub use condition::{Condition, Conditions, Evidence};
+pub use control::{Control, ControlState};
 pub use event::CloudEvent;
 pub use id::{
-    CallId, ComponentName, EventId, InvalidStepAddress, MissionId, ResourceName, SessionId, StepAddress, StepNumber,
-    ToolName,
+    CallId, ComponentName, ConnectionId, EventId, InvalidStepAddress, MissionId, ResourceName, SessionId, StepAddress,
+    StepNumber, ToolName,
 };
 pub use mission::{
     Decision, MissionEvent, MissionResult, MissionStatus, RecordedMission, RecordedState, StepReport, Turn, Usage,

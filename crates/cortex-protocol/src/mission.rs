@@ -156,6 +156,9 @@ pub struct StepReport {
     /// Whether a person revised the task before it was done: what it was for may be wanted no more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overtaken: bool,
+    /// Whether a person paused the robot or took the controls before it was done: it ended for no fault of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// The standby's tool that really did it, where the tool's own component had a standby.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<ToolName>,
@@ -524,6 +527,15 @@ pub enum MissionEvent {
     },
     /// The missions go on.
     Unpaused,
+    /// A person paused the robot, took the controls, lost them or gave them back. While it is not autonomous, what moves
+    /// for the mission is halted, no step begins, and no model is asked.
+    ControlChanged {
+        /// Who has the controls from now on.
+        control: crate::Control,
+        /// How long the robot was not autonomous, where it is again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lasted: Option<Duration>,
+    },
     /// A person revised the task in mid mission; it is planned anew.
     #[serde(alias = "task_corrected")]
     TaskRevised {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::mission::Expense;
-use crate::{ComponentName, MissionId, MissionStatus, StepNumber, StepStatus, ToolName};
+use crate::{ComponentName, Control, MissionId, MissionStatus, StepNumber, StepStatus, ToolName};
 
 /// The version of this form. It changes when a reader of an earlier one would be misled; fields may be added without.
 pub const OVERVIEW_VERSION: u32 = 1;
@@ -39,6 +39,9 @@ pub struct Overview {
     /// Why missions wait, if they are paused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<String>,
+    /// Who has the controls: Cortex itself, or a person.
+    #[serde(default, skip_serializing_if = "Control::is_untouched")]
+    pub control: Control,
     /// The missions that run and wait, in order, and the last ones that have ended, the latest last.
     pub missions: Vec<MissionOverview>,
     /// What was sent to the robot and is not answered, the oldest first. Whoever called it waits for the answer.

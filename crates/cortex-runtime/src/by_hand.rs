@@ -71,7 +71,7 @@ impl Runtime {
     ///
     /// # Errors
     /// Why it is not run. Nothing was called then.
-    pub async fn call_by_hand(&self, call: ToolCall, origin: Origin) -> Result<MissionId, ByHandRefusal> {
+    pub async fn run_by_hand(&self, call: ToolCall, origin: Origin) -> Result<MissionId, ByHandRefusal> {
         let registry = self.tool_registry();
         let named = registry.tools.get(&call.tool).filter(|spec| spec.serves.is_none());
         let Some(spec) = named else { return Err(ByHandRefusal::Unknown { tool: call.tool }) };

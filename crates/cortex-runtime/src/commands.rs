@@ -1,5 +1,6 @@
 //! What clients ask for, carried out: one vocabulary for every entrance, and one kind of error.
 
+use cortex_core::control;
 use cortex_protocol::{Command, CommandError, CommandErrorKind, CommandOutcome, Principal, Submission, ToolCall};
 
 use crate::{AnswerRefusal, ByHandRefusal, DisputeRefusal, Rejection, RevisionRefusal, Runtime};
@@ -11,7 +12,8 @@ impl Runtime {
     /// Why it was not carried out. Nothing has changed then; but after a stop that failed nothing is known.
     pub async fn execute(&self, command: Command, principal: Principal) -> Result<CommandOutcome, CommandError> {
         principal.may(&command)?;
-        let origin = principal.origin;
+        control::check(&self.control(), &command, &principal)?;
+        let origin = principal.origin.clone();
         Ok(match command {
             Command::Submit { task, session } => {
                 let ticket = self.submit(Submission { task, session, origin }).await?;
@@ -35,7 +37,7 @@ impl Runtime {
                 CommandOutcome::Reopened { mission: self.dispute(mission, reason, origin).await? }
             }
             Command::CallTool { tool, arguments } => {
-                let mission = self.call_by_hand(ToolCall { tool, arguments }, origin).await?;
+                let mission = self.run_by_hand(ToolCall { tool, arguments }, origin).await?;
                 CommandOutcome::Submitted { mission }
             }
             Command::Stop => CommandOutcome::Stopped(self.stop().await.map_err(|_| {
@@ -43,6 +45,9 @@ impl Runtime {
                 CommandError::new(CommandErrorKind::Unavailable, reason)
             })?),
             Command::Resume => CommandOutcome::Resumed { was_stopped: self.resume().await },
+            Command::Pause | Command::Unpause | Command::TakeOver | Command::HandBack => {
+                CommandOutcome::Control(self.change_control(&command, &principal)?)
+            }
             other => {
                 let reason = format!("this Cortex does not know the command {other:?}.");
                 return Err(CommandError::new(CommandErrorKind::Invalid, reason));

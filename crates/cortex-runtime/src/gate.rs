@@ -1,4 +1,5 @@
-//! The gate in front of all calls: which components may be called, and what is under way in each of them.
+//! The gate in front of all calls: which components may be called, who has the controls, and what is under way in each
+//! component.
 //!
 //! Both are looked at under one lock. So when the monitor has kept others from a component, its listener has heard of each
 //! call that got through before, and no call gets through after.
@@ -11,9 +12,15 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use cortex_core::{Availability, CallObserver, Invocation, ToolProvider, Watching};
-use cortex_protocol::{ComponentName, FailureKind, HaltState, ToolCall, ToolOutcome, ToolSpec};
+use cortex_core::{
+    Availability, CONTROL_LEASE, CallObserver, ControlLoss, ControlRefusal, Invocation, ToolProvider, Watching, control,
+};
+use cortex_protocol::{ComponentName, ConnectionId, Control, FailureKind, HaltState, ToolCall, ToolOutcome, ToolSpec};
 use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::control::{OnBehalfOf, now_ms};
+use crate::risk_class::RiskClass;
 
 /// Hears what is under way in the components. It is called under the lock of the gate, so it must neither wait nor use the
 /// gate.
@@ -42,6 +49,8 @@ struct Inner {
     withheld: BTreeMap<ComponentName, String>,
     open: BTreeMap<ComponentName, Open>,
     listener: Option<Arc<dyn CallListener>>,
+    /// Until when the holder of the controls has to be heard again, if somebody holds them.
+    lease_ends: Option<Instant>,
 }
 
 /// What is under way in one component.
@@ -80,6 +89,62 @@ impl Gate {
         self.0.availability.send_if_modified(change);
     }
 
+    /// Changes who has the controls, if `decide` does not refuse that. No call gets through any more that is not on behalf of
+    /// who has them then.
+    pub(crate) fn decide_control(
+        &self,
+        decide: impl FnOnce(&Control) -> Result<Control, ControlRefusal>,
+    ) -> Result<Control, ControlRefusal> {
+        let mut inner = self.lock();
+        let before = self.0.availability.borrow().control().clone();
+        let control = decide(&before)?;
+        if control.holder != before.holder {
+            inner.lease_ends = control.holder.is_some().then(lease);
+        }
+        self.0.availability.send_if_modified(|now| now.set_control(control.clone()));
+        Ok(control)
+    }
+
+    /// The holder of the controls is heard.
+    pub(crate) fn keep_controls(&self, connection: &ConnectionId) {
+        let mut inner = self.lock();
+        if self.0.availability.borrow().control().is_held_over(connection) {
+            inner.lease_ends = Some(lease());
+        }
+    }
+
+    /// A connection is lost, whether it holds the controls or not.
+    pub(crate) fn lose_controls(&self, connection: &ConnectionId, loss: ControlLoss) {
+        let mut is_lost = false;
+        let decided = self.decide_control(|now| {
+            let lost = control::lose(now, connection, loss, now_ms());
+            is_lost = lost.is_some();
+            Ok(lost.unwrap_or_else(|| now.clone()))
+        });
+        if let Some(control) = decided.ok().filter(|_| is_lost) {
+            tracing::warn!("controls: {control} Everything in motion is halted.");
+        }
+    }
+
+    /// When the holder of the controls counts as vanished, unless it is heard before.
+    pub(crate) fn lease_ends(&self) -> Option<Instant> {
+        self.lock().lease_ends
+    }
+
+    /// The controls are lost where their holder was not heard in time.
+    pub(crate) fn end_lease_if_over(&self) {
+        let holder = {
+            let inner = self.lock();
+            if inner.lease_ends.is_none_or(|end| Instant::now() < end) {
+                return;
+            }
+            self.0.availability.borrow().control().holder.clone()
+        };
+        if let Some(connection) = holder {
+            self.lose_controls(&connection, ControlLoss::Silent);
+        }
+    }
+
     /// Replaces the reasons why components may not be called that missions are not told of.
     pub fn withhold(&self, reasons: BTreeMap<ComponentName, String>) {
         self.lock().withheld = reasons;
@@ -103,21 +168,40 @@ impl Gate {
     /// A provider of calls of this tool that passes the gate with each of them.
     #[must_use]
     pub fn guard(&self, spec: ToolSpec, provider: Arc<dyn ToolProvider>) -> Arc<dyn ToolProvider> {
-        Arc::new(Guarded { gate: self.clone(), spec, provider, counts: true })
+        self.guard_for(OnBehalfOf::Cortex, spec, provider)
     }
 
-    /// The same without counting the calls as under way: those of a provider that has others call components.
-    pub(crate) fn refuse(&self, spec: ToolSpec, provider: Arc<dyn ToolProvider>) -> Arc<dyn ToolProvider> {
-        Arc::new(Guarded { gate: self.clone(), spec, provider, counts: false })
+    /// As [`guard`](Self::guard), for calls on behalf of others, too. Where the provider has others call components, its calls
+    /// do not count as under way.
+    pub(crate) fn guard_for(
+        &self,
+        caller: OnBehalfOf,
+        spec: ToolSpec,
+        provider: Arc<dyn ToolProvider>,
+    ) -> Arc<dyn ToolProvider> {
+        let counts = !provider.has_others_call();
+        Arc::new(Guarded { gate: self.clone(), caller, spec, provider, counts })
     }
 
     /// Lets a call through. None: it reaches no component, or does not count.
     ///
     /// # Errors
     /// Why it may not begin, in words for people and models.
-    fn pass(&self, spec: &ToolSpec, call: &ToolCall, counts: bool) -> Result<Option<UnderWay>, ToolOutcome> {
+    fn pass(
+        &self,
+        caller: &OnBehalfOf,
+        spec: &ToolSpec,
+        call: &ToolCall,
+        counts: bool,
+    ) -> Result<Option<UnderWay>, ToolOutcome> {
         let refused = |because| Err(ToolOutcome::failure(FailureKind::Unavailable, because));
         let mut inner = self.lock();
+        // What only looks, and what neither moves nor holds anything, is in nobody's way.
+        if RiskClass::of(spec) == RiskClass::Full {
+            if let Err(because) = caller.check(self.0.availability.borrow().control()) {
+                return refused(format!("it was not called: {because}"));
+            }
+        }
         if let Some(because) = self.0.availability.borrow().refusal(spec, call) {
             return refused(format!("it was not called: {because}"));
         }
@@ -145,6 +229,10 @@ impl Gate {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.0.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn lease() -> Instant {
+    Instant::now() + CONTROL_LEASE
 }
 
 impl Inner {
@@ -207,6 +295,7 @@ impl CallObserver for Feedback {
 /// See [`Gate::guard`].
 struct Guarded {
     gate: Gate,
+    caller: OnBehalfOf,
     spec: ToolSpec,
     provider: Arc<dyn ToolProvider>,
     /// Whether its calls are under way in a component.
@@ -220,7 +309,7 @@ impl ToolProvider for Guarded {
     }
 
     async fn invoke(&self, invocation: Invocation, observer: Arc<dyn CallObserver>) -> ToolOutcome {
-        match self.gate.pass(&self.spec, &invocation.call, self.counts) {
+        match self.gate.pass(&self.caller, &self.spec, &invocation.call, self.counts) {
             Err(refusal) => refusal,
             Ok(None) => self.provider.invoke(invocation, observer).await,
             Ok(Some(call)) => {
@@ -275,7 +364,7 @@ mod tests {
     }
 
     fn pass(gate: &Gate) -> UnderWay {
-        gate.pass(&wave(), &call().call, true).ok().flatten().unwrap()
+        gate.pass(&OnBehalfOf::Cortex, &wave(), &call().call, true).ok().flatten().unwrap()
     }
 
     #[tokio::test]
@@ -321,7 +410,7 @@ mod tests {
         drop(first);
         second.progressed();
         drop(second);
-        assert!(matches!(gate.pass(&wave(), &call().call, false), Ok(None)), "it does not count");
+        assert!(matches!(gate.pass(&OnBehalfOf::Cortex, &wave(), &call().call, false), Ok(None)), "it does not count");
         assert_eq!(*heard.0.lock().unwrap(), ["arm 1", "arm goes on", "arm 0", "arm 1", "arm goes on", "arm 0"]);
     }
 
@@ -332,7 +421,8 @@ mod tests {
             let (gate, heard) = (Gate::default(), Arc::new(Heard::default()));
             gate.report_to(heard.clone());
             let other = gate.clone();
-            let caller = std::thread::spawn(move || other.pass(&wave(), &call().call, true).ok().flatten());
+            let caller =
+                std::thread::spawn(move || other.pass(&OnBehalfOf::Cortex, &wave(), &call().call, true).ok().flatten());
             gate.change(|now| now.quarantine("arm".into(), "it crashed"));
             let told = heard.0.lock().unwrap().len();
             let got_through = caller.join().unwrap().is_some();

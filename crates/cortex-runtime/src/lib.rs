@@ -8,6 +8,7 @@
 //! - `calls`: the one way to make a call, for missions and clients; `resource_locks`: who holds what meanwhile;
 //! - `risk_class`: which calls may be made although something may not be at rest;
 //! - `dispatch`: one call of a tool, with its time-out, its cancellation and its one outcome;
+//! - `control`: who has the controls, Cortex or a person; kept by the gate;
 //! - [`Gate`]: which components may be called, and what is under way in each, decided in one place;
 //! - `process_end`: calls that end with the process of their component;
 //! - `conditions`: what is watched before, while and after a call;
@@ -36,6 +37,7 @@ mod client;
 mod commands;
 mod conditions;
 mod config;
+mod control;
 mod dispatch;
 mod disputes;
 mod dry_run;

@@ -28,6 +28,7 @@ use tracing::Instrument;
 
 use crate::by_hand::{self, GivenCall};
 use crate::calls::Call;
+use crate::control::OnBehalfOf;
 use crate::envelope::Envelope;
 use crate::event_log::EventLog;
 use crate::meters::Meters;
@@ -432,8 +433,9 @@ impl MissionTask {
         let (observer, accepted) = Observer::new(call, self.inputs.clone());
         let wanted_by = format!("the task \"{}\"", self.task);
         let decision_holds = (spec.effect != ToolEffect::Observe).then_some(CONFIRMATION_HOLDS);
+        let (on_behalf_of, patience) = (OnBehalfOf::Cortex, HELD_PATIENCE);
         let to_make =
-            Call { provider, spec, invocation, wanted_by, patience: HELD_PATIENCE, decision_holds, write_permit };
+            Call { provider, spec, invocation, on_behalf_of, wanted_by, patience, decision_holds, write_permit };
         let shared = Arc::clone(&self.shared);
         self.shared.tracker.spawn(async move {
             let running = shared.make(to_make, observer, token);

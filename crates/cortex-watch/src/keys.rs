@@ -55,6 +55,8 @@ pub(crate) enum Confirmation {
     Cancel(MissionId),
     /// To take tasks again.
     Resume,
+    /// To let missions and events go on.
+    Unpause,
 }
 
 /// What keys go to.
@@ -200,7 +202,7 @@ impl Ui {
     }
 
     fn act(&mut self, letter: char, model: &mut Model, now: Duration) -> Option<Intent> {
-        if !matches!(letter, 't' | 'e' | 'c' | 'r' | 'y' | 'm' | 'n' | '0'..='9') {
+        if !matches!(letter, 't' | 'e' | 'c' | 'r' | 'p' | 'y' | 'm' | 'n' | '0'..='9') {
             return None;
         }
         let seen = self.unlocked(model, now)?;
@@ -212,6 +214,10 @@ impl Ui {
             }
             ('c', Some(mission)) => self.mode = Mode::Confirming(Confirmation::Cancel(mission), basis),
             ('e' | 'c', None) => model.note(Tone::Warning, "No mission runs."),
+            ('p', _) if model.overview().is_some_and(|overview| !overview.control.is_autonomous()) => {
+                self.mode = Mode::Confirming(Confirmation::Unpause, basis);
+            }
+            ('p', _) => return Some(Intent::Command { command: Command::Pause, seen }),
             ('r', _) if basis.stopped => self.mode = Mode::Confirming(Confirmation::Resume, basis),
             ('r', _) => model.note(Tone::Warning, "The robot is not stopped: there is nothing to resume."),
             _ => return self.answer(letter, seen, model, now),
@@ -296,6 +302,7 @@ impl Ui {
         let command = match what {
             Confirmation::Cancel(mission) => Command::Cancel { mission },
             Confirmation::Resume => Command::Resume,
+            Confirmation::Unpause => Command::Unpause,
         };
         self.command(command, basis, model, now)
     }

@@ -154,6 +154,7 @@ pub(crate) fn overview() -> Overview {
             component("camera", ComponentHealth::Silent, "recovering", &["no image for 4 s"]),
         ],
         paused: None,
+        control: cortex_protocol::Control::default(),
         missions: vec![MissionOverview {
             id: MISSION.into(),
             task: "Bring me the red cup from the kitchen.".to_owned(),
@@ -178,7 +179,7 @@ pub(crate) fn overview() -> Overview {
 }
 
 pub(crate) fn basis() -> Basis {
-    Basis { stops: 0, stopped: false, mission: Some(MISSION.into()), plan: 1 }
+    Basis { stops: 0, stopped: false, mission: Some(MISSION.into()), plan: 1, control: 0 }
 }
 
 /// Whether the arm may grasp.

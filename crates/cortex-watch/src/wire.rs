@@ -23,6 +23,9 @@ pub(crate) struct Basis {
     pub mission: Option<MissionId>,
     /// The plan that it carries out, from 1. 0: none.
     pub plan: u32,
+    /// How often the controls have changed hands.
+    #[serde(default)]
+    pub control: u64,
 }
 
 /// What the person was looking at when they gave a command.

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 const folder = new URL('../assets/', import.meta.url);
 const files = new Map(readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')]));
 const named = (ending) => [...files].filter(([name]) => name.endsWith(ending));
-const MOST_BYTES = 154_000;
+const MOST_BYTES = 161_000;
 
 test('the whole page is small', () => {
   // What a view needs that is opened later is loaded then.

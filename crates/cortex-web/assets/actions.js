@@ -37,13 +37,14 @@ async function request(path, options) {
 const OUTCOMES = {
   submitted: 'Taken.', cancelled: 'The mission is being ended.', revised: 'The mission takes the revision and plans anew.',
   answered: 'Your answer counts.', reopened: 'The mission is reopened.', resumed: 'Tasks are taken again.', stopped: 'Stopped.',
+  control: '',
 };
 
 /**
- * `seen()` is `{frame, basis}` of what is on the screen; `mayAct()` is null, or why not.
+ * `seen()` is `{frame, basis}` of what is on the screen; `connection()` is the live connection, over which the controls are held; `mayAct()` is null, or why not.
  * A command whose answer was lost keeps its id, so that pressing again can't do it twice.
  */
-export function createActions({ seen, mayAct }) {
+export function createActions({ seen, connection, mayAct }) {
   const unanswered = new Map();
 
   async function post(command, basis) {
@@ -51,7 +52,7 @@ export function createActions({ seen, mayAct }) {
     const id = unanswered.get(key) ?? uuid();
     unanswered.set(key, id);
     const now = seen();
-    const body = { id, seen: { frame: now.frame, basis: basis ?? now.basis }, command };
+    const body = { id, seen: { frame: now.frame, basis: basis ?? now.basis }, connection: connection?.() ?? null, command };
     const controller = new AbortController();
     const limit = setTimeout(() => controller.abort(), 15000);
     try {

@@ -1,4 +1,5 @@
-// The live stream: one socket, its age, and how it comes back. The socket says nothing but STOP to the server.
+// The live stream: one socket, its age, and how it comes back. The socket says STOP to the server, and that whoever
+// holds the controls is still there.
 
 import { parseJson } from './format.js';
 
@@ -91,6 +92,10 @@ export function connectLive({ after, onFrame, onState }) {
 
   return {
     isFresh, age,
+    /** Says that the person who holds the controls is still there. */
+    hold() {
+      if (isOpen()) socket.send('{"hold":true}');
+    },
     /** Sends STOP over the open socket. False where there is none. */
     stop() {
       if (!isOpen()) return false;

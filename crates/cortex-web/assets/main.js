@@ -4,6 +4,7 @@ import { createAccess } from './access.js';
 import { createActions, getJson } from './actions.js';
 import { createCards } from './cards.js';
 import { createComponents } from './components.js';
+import { createControl } from './control.js';
 import { badge, bdi, h, keyed, remake, setAttribute, setText } from './dom.js';
 import { age, clip, clock, coarse, cut, plural } from './format.js';
 import { createHistory } from './history.js';
@@ -33,6 +34,7 @@ const mayOperate = () => (state.you === null || state.you.role !== 'watch') && !
 const seenBasis = () => shown.basis;
 const actions = createActions({
   seen: () => shown,
+  connection: () => state.you?.connection,
   mayAct: () => {
     if (isRecording()) return 'This is a recording: no robot is connected, and nothing can be asked of it.';
     if (!live?.isFresh()) return 'The view is frozen: what you see may not be so any more. Wait until it is live again.';
@@ -45,10 +47,11 @@ const cards = createCards({ actions, seenBasis, root: cardsRoot, polite: byId('p
 const show = (mission) => { selected = mission; };
 const panel = createMissionPanel({ actions, seenBasis, onReopened: show });
 const taskBox = createTaskBox({ actions, running: () => state.basis?.mission ?? null, seenBasis, onSubmitted: show });
+const control = createControl({ state, actions, seenBasis, live: () => live, announce: byId('urgent'), band: byId('control') });
 const missionList = h('ul.missions');
 const noMission = h('div.panel.welcome');
 byId('mission').append(
-  h('div.mission-left', taskBox.root, h('section.panel', { 'aria-label': 'Missions' }, h('header.panel-head', h('h2.small', 'Missions')), missionList)),
+  h('div.mission-left', taskBox.root, control.row, h('section.panel', { 'aria-label': 'Missions' }, h('header.panel-head', h('h2.small', 'Missions')), missionList)),
   h('div.mission-stage', cardsRoot, noMission, panel.root));
 const components = createComponents(byId('components'));
 const tools = createTools(byId('tools'), {
@@ -196,6 +199,7 @@ function draw() {
   drawStrip();
   drawRecording();
   stop.update();
+  control.update();
   if (state.overview) setText(byId('robot'), clip(state.overview.robot, 80));
   byId('views').lastElementChild.hidden = state.you?.role !== 'administer';
   byId('logout').hidden = !state.you?.session;

@@ -24,7 +24,7 @@ export function createMission(id) {
     id, sequence: 0, gap: false, loading: false, held: [],
     task: '', origin: null, session: null, taskClass: null, phase: 'unknown', ahead: 0, turn: 0,
     acceptedMs: 0, lastMs: 0, plans: [], research: [], flight: [], questions: [], revisions: [], disputes: [],
-    notes: [], halts: [], warnings: [], missing: null, paused: null, stopping: null, replanning: null, result: null,
+    notes: [], halts: [], warnings: [], missing: null, paused: null, interrupted: null, stopping: null, replanning: null, result: null,
     lines: [], dropped: 0,
   };
 }
@@ -235,6 +235,7 @@ const kinds = {
   component_returned: (mission) => Object.assign(mission, { phase: 'acting', missing: null }),
   paused: (mission, data) => { mission.paused = data.because; },
   unpaused: (mission) => { mission.paused = null; },
+  control_changed(mission, data) { mission.interrupted = data.control.state === 'autonomous' ? null : data.control.because; },
   task_revised: (mission, data, timeMs) => { mission.revisions.push({ text: data.text, origin: data.origin, timeMs }); },
   stopping: (mission, data) => Object.assign(mission, { phase: 'stopping', stopping: data }),
   halted(mission, data) {
@@ -243,7 +244,7 @@ const kinds = {
   },
   finished(mission, data) {
     for (const report of data.result.steps) takeReport(mission, report);
-    Object.assign(mission, { phase: { ended: data.result.status }, result: data.result, flight: [], paused: null, missing: null });
+    Object.assign(mission, { phase: { ended: data.result.status }, result: data.result, flight: [], paused: null, interrupted: null, missing: null });
     mission.taskClass ??= data.result.class;
   },
 };
@@ -280,7 +281,7 @@ export function tone(payload) {
     case 'halted':
       return ['refused', 'unconfirmed'].includes(payload.state) ? 'bad' : '';
     case 'model_mistake': case 'correcting': case 'retrying': case 'budget_warning': case 'meter_silent': case 'conflict':
-    case 'replanning': case 'component_missing': case 'paused': case 'asked': case 'disputed':
+    case 'replanning': case 'component_missing': case 'paused': case 'control_changed': case 'asked': case 'disputed':
       return 'warn';
     default:
       return '';

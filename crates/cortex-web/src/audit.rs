@@ -46,6 +46,10 @@ fn name(command: &Command) -> &'static str {
         Command::Dispute { .. } => "dispute",
         Command::Stop => "stop",
         Command::Resume => "resume",
+        Command::Pause => "pause",
+        Command::Unpause => "unpause",
+        Command::TakeOver => "take_over",
+        Command::HandBack => "hand_back",
         _ => "another command",
     }
 }

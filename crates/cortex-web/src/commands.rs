@@ -7,7 +7,8 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use cortex_protocol::{Command, CommandOutcome};
+use cortex_core::ControlLoss;
+use cortex_protocol::{Command, CommandOutcome, ConnectionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
@@ -34,6 +35,10 @@ pub(crate) struct CommandRequest {
     /// What its sender was looking at. Needed for everything but `stop` and `submit`.
     #[serde(default)]
     pub(crate) seen: Option<Seen>,
+    /// The live connection over which it is given: what holds the controls of the robot. Needed to take over, and for what
+    /// only their holder may ask for.
+    #[serde(default)]
+    pub(crate) connection: Option<ConnectionId>,
     /// What is asked for.
     pub(crate) command: Command,
 }
@@ -93,5 +98,13 @@ async fn carry_out(site: &Arc<Site>, caller: &Caller, request: &CommandRequest) 
         }
     }
     caller.check_still_valid()?;
-    Ok(site.port.execute(command.clone(), caller.principal()).await?)
+    let principal = caller.principal();
+    let Some(connection) = &request.connection else { return Ok(site.port.execute(command.clone(), principal).await?) };
+    site.connections.check(connection, caller)?;
+    let outcome = site.port.execute(command.clone(), principal.over(connection.clone())).await;
+    if !site.connections.is_live(connection) {
+        // It ended while the controls were taken over it.
+        site.port.lose_controls(connection, ControlLoss::Closed);
+    }
+    Ok(outcome?)
 }

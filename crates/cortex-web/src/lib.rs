@@ -20,6 +20,7 @@ mod headers;
 mod hub;
 mod known_commands;
 mod live;
+mod live_connections;
 mod login;
 mod missions;
 mod openapi;

@@ -15,8 +15,8 @@ use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::{Extension, Json};
-use cortex_core::EventStream;
-use cortex_protocol::{CommandOutcome, EventId, strict_json};
+use cortex_core::{ControlLoss, EventStream};
+use cortex_protocol::{CommandOutcome, ConnectionId, EventId, strict_json};
 use futures::stream::{SplitSink, SplitStream};
 use futures::{FutureExt as _, SinkExt as _, StreamExt as _};
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,7 @@ use crate::callers::Reading;
 use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::hub::{Encoded, FRAME_BYTES, FRAME_EVENTS, Following, Frame, Moment, json};
+use crate::live_connections::LiveConnection;
 use crate::request::After;
 use crate::site::Site;
 use crate::stop;
@@ -85,7 +86,7 @@ impl Ending {
             Self::Gone => None,
             Self::SessionEnded => Some((1_008, "Your session was ended. Log in again.")),
             Self::GoingDown => Some((1_001, "Cortex is going down.")),
-            Self::NotUnderstood => Some((1_008, "The only message of this connection is {\"stop\":true}.")),
+            Self::NotUnderstood => Some((1_008, "This connection takes {\"stop\":true} and {\"hold\":true}.")),
         }
     }
 }
@@ -94,16 +95,22 @@ async fn serve(socket: WebSocket, site: Arc<Site>, caller: Caller, after: Option
     let (mut sink, source) = socket.split();
     let (answers, answered) = mpsc::channel(STOPS);
     let ended = caller.ended();
+    let mut connection = site.connections.begin(&caller, &site.port);
     let ending = {
-        let mut writer = Writer::new(&mut sink, &site, &caller, after);
+        let mut writer = Writer::new(&mut sink, &site, &caller, &connection.id, after);
         tokio::select! {
             biased;
             () = ended.cancelled() => Ending::SessionEnded,
             () = site.ended.cancelled() => Ending::GoingDown,
-            ending = read(source, &site, &caller, answers) => ending,
+            ending = read(source, &site, &caller, &connection, answers) => ending,
             ending = writer.run(answered) => ending.unwrap_or(Ending::Gone),
         }
     };
+    if matches!(ending, Ending::SessionEnded) {
+        connection.loss = ControlLoss::SessionEnded;
+    }
+    // Before anything that may take time: what it has in motion is halted.
+    drop(connection);
     if let Some((code, reason)) = ending.close() {
         let goodbye = Message::Close(Some(CloseFrame { code, reason: Utf8Bytes::from_static(reason) }));
         // Whoever does not take it finds the connection closed.
@@ -113,9 +120,25 @@ async fn serve(socket: WebSocket, site: Arc<Site>, caller: Caller, after: Option
 
 /// What a page may say.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Said {
-    stop: bool,
+#[serde(rename_all = "snake_case")]
+enum Said {
+    /// Halt everything.
+    Stop(True),
+    /// The person who holds the controls is still there.
+    Hold(True),
+}
+
+/// `true`, and nothing else.
+#[derive(Deserialize)]
+#[serde(try_from = "bool")]
+struct True;
+
+impl TryFrom<bool> for True {
+    type Error = &'static str;
+
+    fn try_from(value: bool) -> Result<Self, Self::Error> {
+        if value { Ok(Self) } else { Err("it says nothing where it is false") }
+    }
 }
 
 /// What came of a page's STOP.
@@ -130,6 +153,7 @@ async fn read(
     mut source: SplitStream<WebSocket>,
     site: &Arc<Site>,
     caller: &Caller,
+    connection: &LiveConnection,
     answers: mpsc::Sender<String>,
 ) -> Ending {
     let stops = Arc::new(Semaphore::new(STOPS));
@@ -140,8 +164,13 @@ async fn read(
             Some(Ok(Message::Binary(_))) => return Ending::NotUnderstood,
             Some(Ok(Message::Close(_)) | Err(_)) | None => return Ending::Gone,
         };
-        if !strict_json::read::<Said>(&text).is_ok_and(|said| said.stop) {
-            return Ending::NotUnderstood;
+        match strict_json::read::<Said>(&text) {
+            Ok(Said::Stop(True)) => {}
+            Ok(Said::Hold(True)) => {
+                connection.keep_controls();
+                continue;
+            }
+            Err(_) => return Ending::NotUnderstood,
         }
         let Ok(permit) = Arc::clone(&stops).try_acquire_owned() else {
             // The robot is being stopped as often as that.
@@ -166,6 +195,7 @@ struct Writer<'a> {
     sink: &'a mut SplitSink<WebSocket, Message>,
     site: &'a Arc<Site>,
     caller: &'a Caller,
+    connection: &'a ConnectionId,
     moments: watch::Receiver<Arc<Moment>>,
     /// The frame that the page has had last.
     had: Option<u64>,
@@ -199,6 +229,7 @@ impl<'a> Writer<'a> {
         sink: &'a mut SplitSink<WebSocket, Message>,
         site: &'a Arc<Site>,
         caller: &'a Caller,
+        connection: &'a ConnectionId,
         after: Option<EventId>,
     ) -> Self {
         let moments = site.hub.moments();
@@ -213,7 +244,7 @@ impl<'a> Writer<'a> {
                 (Events::Hub(moment.end), moment.last.clone())
             }
         };
-        Self { sink, site, caller, moments, had: None, last, events }
+        Self { sink, site, caller, connection, moments, had: None, last, events }
     }
 
     /// Ends when the connection does, or the server.
@@ -336,7 +367,9 @@ impl<'a> Writer<'a> {
             .add_changed("basis", &moment.basis, self.had);
         frame = if is_first {
             // How much time is left for an answer has changed since the questions did.
-            frame.add("questions", &json(&self.site.port.questions())).add("you", &json(&You::from(self.caller)))
+            frame
+                .add("questions", &json(&self.site.port.questions()))
+                .add("you", &json(&You::new(self.caller, self.connection)))
         } else {
             frame.add_changed("questions", &moment.questions, self.had)
         };
@@ -362,11 +395,13 @@ struct You<'a> {
     role: cortex_protocol::Role,
     /// Whether there is a session to log out of.
     session: bool,
+    /// This connection, for commands that are given over it.
+    connection: &'a ConnectionId,
 }
 
-impl<'a> From<&'a Caller> for You<'a> {
-    fn from(caller: &'a Caller) -> Self {
-        Self { name: caller.name(), role: caller.role(), session: !caller.session_id().is_nil() }
+impl<'a> You<'a> {
+    fn new(caller: &'a Caller, connection: &'a ConnectionId) -> Self {
+        Self { name: caller.name(), role: caller.role(), session: !caller.session_id().is_nil(), connection }
     }
 }
 

@@ -32,6 +32,9 @@ pub(crate) struct Basis {
     pub(crate) mission: Option<MissionId>,
     /// The plan that it carries out, from 1. 0: none.
     pub(crate) plan: u32,
+    /// How often the controls have changed hands since Cortex runs.
+    #[serde(default)]
+    pub(crate) control: u64,
 }
 
 impl Basis {
@@ -46,6 +49,7 @@ impl Basis {
             stopped: overview.stop.stopped,
             mission: running.map(|mission| mission.id.clone()),
             plan: running.map_or(0, |mission| mission.plan),
+            control: overview.control.changes,
         }
     }
 }
@@ -64,12 +68,12 @@ pub(crate) fn check(
 ) -> Result<(), ApiError> {
     let Some(seen) = seen else {
         return match command {
-            Command::Stop | Command::Submit { .. } => Ok(()),
+            Command::Stop | Command::Pause | Command::Submit { .. } => Ok(()),
             _ => Err(stale("The command does not say what its sender was looking at. Send 'seen' with it.")),
         };
     };
-    // STOP is right whatever was seen.
-    if *command == Command::Stop {
+    // STOP and a pause are right whatever was seen.
+    if matches!(command, Command::Stop | Command::Pause) {
         return Ok(());
     }
     if age(seen.frame).is_none_or(|age| age > FRESH) {
@@ -86,6 +90,11 @@ pub(crate) fn check(
         }
         Command::Revise { mission: None, .. } => mission_is_the_same,
         Command::CallTool { .. } => then.stops == now.stops && then.stopped == now.stopped && mission_is_the_same,
+        Command::TakeOver => then.control == now.control,
+        // The mission that runs moves again.
+        Command::Unpause | Command::HandBack => {
+            then.control == now.control && then.stops == now.stops && then.mission == now.mission
+        }
         Command::Answer { question, .. } => questions.iter().any(|open| open.id == *question),
         _ => true,
     };
@@ -94,6 +103,9 @@ pub(crate) fn check(
     }
     let what = match command {
         Command::Submit { .. } | Command::Resume => "The robot was stopped or resumed since you looked.",
+        Command::TakeOver | Command::Unpause | Command::HandBack if then.control != now.control => {
+            "Somebody else has paused the robot, let it go on, taken the controls or lost them since you looked."
+        }
         Command::Answer { .. } => "The question is not open any more.",
         Command::CallTool { .. } => "The robot was stopped or resumed, or a mission began or ended, since you looked.",
         _ => "Another mission or another plan runs since you looked.",
@@ -112,7 +124,7 @@ mod tests {
     use super::*;
 
     fn basis(stops: u64, mission: Option<&str>, plan: u32) -> Basis {
-        Basis { stops, stopped: false, mission: mission.map(Into::into), plan }
+        Basis { stops, mission: mission.map(Into::into), plan, ..Basis::default() }
     }
 
     fn judged(command: &Command, then: &Basis, now: &Basis) -> Result<(), ErrorKind> {
@@ -124,6 +136,7 @@ mod tests {
     fn a_command_is_refused_where_what_it_depends_on_has_changed_and_only_there() {
         let (then, replanned) = (basis(1, Some("a"), 1), basis(1, Some("a"), 2));
         let (next, stopped) = (basis(1, Some("b"), 1), basis(2, Some("a"), 1));
+        let paused = Basis { control: 1, ..then.clone() };
         let cancel = |mission: &str| Command::Cancel { mission: mission.into() };
         let revise = Command::Revise { mission: None, text: "slower".to_owned() };
         let dispute = Command::Dispute { mission: "z".into(), reason: "no".to_owned() };
@@ -145,6 +158,13 @@ mod tests {
             (by_hand(), &then, ok),
             (by_hand(), &next, changed),
             (by_hand(), &stopped, changed),
+            (Command::TakeOver, &replanned, ok),
+            (Command::TakeOver, &paused, changed),
+            (Command::Unpause, &then, ok),
+            (Command::Unpause, &paused, changed),
+            (Command::HandBack, &next, changed),
+            (Command::HandBack, &stopped, changed),
+            (Command::Pause, &paused, ok),
         ] {
             assert_eq!(judged(&command, &then, now), expected, "{command:?} {now:?}");
         }

@@ -68,7 +68,8 @@ impl WebServer {
             let _on_it = runtime.enter();
             let hub = Hub::start(&port, ended.clone());
             let listener = TcpListener::from_std(listener).map_err(failed)?;
-            (Arc::new(Site { settings, port, access, hub, commands: KnownCommands::default(), tasks, ended }), listener)
+            let (commands, connections) = (KnownCommands::default(), Arc::default());
+            (Arc::new(Site { settings, port, access, hub, commands, connections, tasks, ended }), listener)
         };
         runtime.spawn(accept(Arc::clone(&site), listener));
         tracing::info!(%address, "the page is served");

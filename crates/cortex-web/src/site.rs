@@ -10,6 +10,7 @@ use crate::WebSettings;
 use crate::access::Access;
 use crate::hub::Hub;
 use crate::known_commands::KnownCommands;
+use crate::live_connections::LiveConnections;
 
 /// What all requests share.
 pub(crate) struct Site {
@@ -18,6 +19,7 @@ pub(crate) struct Site {
     pub(crate) access: Access,
     pub(crate) hub: Arc<Hub>,
     pub(crate) commands: KnownCommands,
+    pub(crate) connections: Arc<LiveConnections>,
     /// What goes on when its client is gone, and connections that last.
     pub(crate) tasks: TaskTracker,
     /// Is cancelled when the server ends.

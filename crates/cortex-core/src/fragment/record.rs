@@ -138,8 +138,12 @@ pub(super) fn ledger(steps: &[StepReport], outputs: usize) -> String {
     text
 }
 
+/// The note of a step that did not run because a person paused the robot or took the controls.
+pub(crate) const INTERRUPTED_NOTE: &str = "was not run, because the robot was paused";
+
 /// Notes of our own that need no quotation marks, and what is told of them.
-const OWN_NOTES: [(&str, &str); 3] = [
+const OWN_NOTES: [(&str, &str); 4] = [
+    (INTERRUPTED_NOTE, "the robot was paused"),
     ("was not run, because the plan ended before it", "plan ended before it"),
     ("was not run, because the task was corrected", "task corrected"),
     ("cut: the plan was too long", "cut: the plan was too long"),
@@ -259,6 +263,7 @@ fn ended(report: &StepReport, age: &str) -> String {
     let was_halted = report.outcome.as_ref().is_some_and(|outcome| outcome.status == OutcomeStatus::Cancelled);
     match report.status {
         StepStatus::Failed if was_halted && report.overtaken => format!("HALTED{age} (task corrected)"),
+        StepStatus::Failed if was_halted && report.interrupted => format!("HALTED{age} (the robot was paused)"),
         StepStatus::Failed if was_halted => format!("HALTED{age}"),
         status => format!("{}{age}", status_word(status)),
     }

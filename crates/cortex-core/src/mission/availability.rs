@@ -1,14 +1,15 @@
 //! What the monitor keeps from the mission. A tool in quarantine counts as one that has left, but with a reason: its calls
 //! in flight are halted and lost, the plan waits for it or goes on without it, and the model is told. A standby serves the
-//! steps of the component whose place it has. While missions are paused, no step begins.
+//! steps of the component whose place it has. While missions are paused, no step begins. What people keep from it, see
+//! `interruption`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use cortex_protocol::{
-    CallId, ComponentName, Effect as ToolEffect, FailureKind, MissionEvent, StepReport, ToolCall, ToolFingerprint,
-    ToolName, ToolOutcome, ToolSpec,
+    CallId, ComponentName, Control, Effect as ToolEffect, FailureKind, MissionEvent, StepReport, ToolCall,
+    ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +101,10 @@ impl Mission {
         let before = std::mem::replace(&mut self.availability.availability, availability);
         let tools = self.available();
         self.tell_containment(&before);
+        self.interrupt_if_taken(before.control());
+        if self.phase == Phase::Finished {
+            return;
+        }
         self.lose_calls_in_quarantine();
         match (before.paused(), self.availability.availability.paused()) {
             (None, Some(_)) => self.begin_pause(),
@@ -109,7 +114,17 @@ impl Mission {
             }
             (None, None) | (Some(_), Some(_)) => {}
         }
+        if self.availability.paused_at.is_some() && !before.control().is_autonomous() {
+            // While people have the controls, nobody waits for the monitor.
+            self.availability.paused_at = Some(self.clock.now());
+        }
         self.take_present(tools);
+        self.end_interruption_if_over();
+    }
+
+    /// Who has the controls.
+    pub(super) fn control(&self) -> &Control {
+        self.availability.availability.control()
     }
 
     fn available(&mut self) -> ToolSet {
@@ -214,7 +229,7 @@ impl Mission {
 
     /// Whether no step may begin.
     pub(super) fn is_paused(&self) -> bool {
-        self.availability.paused_at.is_some()
+        self.availability.paused_at.is_some() || self.is_interrupted()
     }
 
     fn begin_pause(&mut self) {
@@ -225,7 +240,8 @@ impl Mission {
 
     /// When a pause has lasted too long.
     pub(super) fn pause_ends(&self) -> Option<Duration> {
-        self.availability.paused_at.map(|at| at.saturating_add(self.setup.limits.pause_patience))
+        let paused_at = self.availability.paused_at.filter(|_| !self.is_interrupted());
+        paused_at.map(|at| at.saturating_add(self.setup.limits.pause_patience))
     }
 
     /// Ends a mission that was paused for too long. Returns whether it did.

@@ -183,7 +183,7 @@ impl Mission {
         let limits = &self.setup.limits;
         let usage = self.spending.usage();
         let tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
-        let seconds = self.clock.elapsed().as_secs_f64();
+        let seconds = self.clock.spent().as_secs_f64();
         let mut expenses = vec![
             (Expense::ModelCalls, f64::from(usage.model_calls), f64::from(limits.max_model_calls)),
             (Expense::Seconds, seconds, limits.max_duration.as_secs_f64()),

@@ -196,6 +196,7 @@ impl Mission {
             duration: None,
             timing: cortex_protocol::execution::StepTiming::default(),
             overtaken: false,
+            interrupted: false,
             verification: None,
             by: None,
         }

@@ -261,11 +261,16 @@ impl Mission {
         self.give_up_fixing();
         match then {
             // Replanning while something may still be moving would put two plans on one robot.
-            Ending::Replan { .. } | Ending::Revised | Ending::Failed { .. } | Ending::Closed { .. }
+            Ending::Replan { .. }
+            | Ending::Revised
+            | Ending::Interrupted { .. }
+            | Ending::Failed { .. }
+            | Ending::Closed { .. }
                 if !self.calls.not_stopped().is_empty() =>
             {
                 self.finish(MissionStatus::Failed, then.reason().to_owned());
             }
+            Ending::Interrupted { .. } => self.wait_interrupted(),
             Ending::Replan { reason } => self.replan(reason),
             Ending::Revised => self.plan_as_revised(),
             Ending::Failed { reason } => self.finish(MissionStatus::Failed, reason),

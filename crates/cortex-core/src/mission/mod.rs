@@ -46,7 +46,7 @@
 //!   all plans, and which of them are still open; `timeline`: when they did what;
 //! - the model: `conversation`, and `offer`: the tools that it may call;
 //! - the robot: `absences`: tools that have left; `availability`: what the monitor keeps from the mission;
-//! - people: `task_revisions`, and `approval`: what they were asked and what they approved;
+//! - people: `task_revisions`, `interruptions`, and `approval`: what they were asked and what they approved;
 //! - bounds: `spending`, and `clock`;
 //! - `phase`: where it stands; `task_class`: what the class of the task decides; `setup`: what it starts with.
 //!
@@ -68,7 +68,8 @@
 //! - `tool_presence`: components that leave and come back;
 //! - `stall_timeouts`: what would go on for ever ends;
 //! - `ask_person`: what the model asks people; `dispute`: what they reopen;
-//! - `task_revision`: what a person says in mid mission; `repetition`: what was done is not done again;
+//! - `task_revision`: what a person says in mid mission; `interruption`: a person who pauses the robot or takes the controls;
+//! - `repetition`: what was done is not done again;
 //! - `ending`: replanning, halting and the one result; `account`: what was done and looked at, in one line;
 //! - `prompts`: what the model is told; `recall`: what it may ask for of what was left out.
 
@@ -87,6 +88,7 @@ use availability::MissionAvailability;
 use clock::Clock;
 use conversation::Conversation;
 use in_flight::RunningCall;
+use interruption::Interruptions;
 use offer::Offer;
 use phase::{Arranged, Ending, Phase, Research, ResearchState};
 use plan_run::PlanRun;
@@ -118,6 +120,7 @@ mod evidence;
 mod execution;
 mod failure;
 mod in_flight;
+mod interruption;
 mod io;
 mod offer;
 mod phase;
@@ -186,6 +189,9 @@ pub struct Mission {
     absences: Absences,
     /// The revisions of the task by people.
     revisions: TaskRevisions,
+    /// The times in which people had the controls.
+    #[serde(default)]
+    interruptions: Interruptions,
     /// Questions to people and their approvals.
     #[serde(default)]
     approvals: Approvals,
@@ -217,6 +223,7 @@ impl Mission {
             timeline: Timeline::default(),
             absences: Absences::default(),
             revisions: TaskRevisions::default(),
+            interruptions: Interruptions::default(),
             approvals: Approvals::default(),
             effects: Vec::new(),
         }
@@ -250,11 +257,12 @@ impl Mission {
     /// When the machine wants a [`Input::Tick`] at the latest, in the time of [`handle`](Self::handle).
     #[must_use]
     pub fn next_wake(&self) -> Option<Duration> {
-        let end = self.clock.started() + self.setup.limits.max_duration;
+        let end = self.clock.when_spent(self.setup.limits.max_duration);
         let progress = self.calls.next_progress();
         let phase = match &self.phase {
             Phase::New | Phase::Finished => return None,
             Phase::Halting { until, .. } => return Some(*until),
+            Phase::Interrupted { .. } => return Some(self.interrupted_wake()),
             Phase::Asking { until, .. } => Some(self.question_ends(*until)),
             Phase::Waiting { until, .. } => Some(self.next_stall().map_or(*until, |stall| stall.min(*until))),
             Phase::Planning { .. }
@@ -294,7 +302,9 @@ impl Mission {
             self.begin_reopened();
             self.begin_task();
             self.warn_about_meters();
-            self.ask_for_plan();
+            if !self.begins_interrupted() {
+                self.ask_for_plan();
+            }
         }
     }
 
@@ -324,7 +334,7 @@ impl Mission {
     }
 
     fn on_tick(&mut self) {
-        let expired = self.clock.now() >= self.clock.started() + self.setup.limits.max_duration;
+        let expired = self.clock.spent() >= self.setup.limits.max_duration;
         match self.phase.clone() {
             Phase::New | Phase::Finished => return,
             Phase::Halting { then, until } => {
@@ -344,7 +354,7 @@ impl Mission {
         self.give_up_on_cut_calls();
         self.cut_hung_goals();
         match self.phase.clone() {
-            Phase::New | Phase::Finished | Phase::Halting { .. } => return,
+            Phase::New | Phase::Finished | Phase::Halting { .. } | Phase::Interrupted { .. } => return,
             Phase::Waiting { step, until, asked } if self.clock.now() >= until || self.notice_stalls() => {
                 self.confirm(step, asked, None);
             }

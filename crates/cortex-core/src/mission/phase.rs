@@ -69,6 +69,10 @@ pub(super) enum Phase {
         then: Ending,
         until: Duration,
     },
+    /// At rest, until the controls are the mission's again. `is_told`: the model knows how the latest plan ended.
+    Interrupted {
+        is_told: bool,
+    },
     Finished,
 }
 
@@ -116,6 +120,10 @@ pub(super) enum Ending {
     },
     /// A person revised the task, and the mission plans anew.
     Revised,
+    /// A person paused the robot or took the controls; the mission plans anew when it has them again.
+    Interrupted {
+        reason: String,
+    },
     Failed {
         reason: String,
     },

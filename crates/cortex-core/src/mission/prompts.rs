@@ -287,6 +287,20 @@ pub(super) fn revised(ended: Option<PlanRecord>, texts: Vec<String>) -> Message 
     Message::User { fragments: record.into_iter().chain(said).chain([notice]).collect() }
 }
 
+/// What the model gets when a person had the controls, which `told` says. `ended` is the plan that this has ended, if any, and
+/// `texts` are the person's revisions since.
+pub(super) fn interrupted(ended: Option<PlanRecord>, texts: Vec<String>, told: &str) -> Message {
+    let was_running =
+        if ended.is_none() { "" } else { " What was running was halted for that; that is not a fault of the step." };
+    let text = format!(
+        "{told}{was_running} The robot and the things around it may be elsewhere now: look before you rely on what was so \
+         before. Plan what is left to do."
+    );
+    let record = ended.map(PlanRecord::fragments).unwrap_or_default();
+    let said = texts.into_iter().map(|text| Fragment::Revision { text });
+    Message::User { fragments: record.into_iter().chain(said).chain([Fragment::Notice { text }]).collect() }
+}
+
 /// What a plan came to, and what all plans together still owe.
 pub(super) struct PlanRecord {
     pub number: u32,

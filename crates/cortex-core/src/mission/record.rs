@@ -51,6 +51,14 @@ impl Record {
         }
     }
 
+    /// Notes that a person has interrupted the steps of a plan that have not ended.
+    pub(super) fn interrupt(&mut self, plan: u32) {
+        let is_open = |report: &&mut StepReport| report.plan == plan && !report.status.is_terminal();
+        for report in self.steps.iter_mut().filter(is_open) {
+            report.interrupted = true;
+        }
+    }
+
     /// Where the steps of a plan begin.
     fn begin_of(&self, plan: u32) -> usize {
         self.steps.partition_point(|report| report.plan < plan)
@@ -150,6 +158,7 @@ mod tests {
             duration: None,
             timing: cortex_protocol::execution::StepTiming::default(),
             overtaken: false,
+            interrupted: false,
             verification: None,
             by: None,
         }

@@ -65,7 +65,8 @@ impl Mission {
             Phase::Halting {
                 then: Ending::Failed { .. } | Ending::Closed { .. } | Ending::Cancelled { .. }, ..
             } => Err(RevisionProblem::Ending),
-            Phase::Halting { then: Ending::Replan { .. } | Ending::Revised, .. }
+            Phase::Halting { then: Ending::Replan { .. } | Ending::Revised | Ending::Interrupted { .. }, .. }
+            | Phase::Interrupted { .. }
             | Phase::Planning { .. }
             | Phase::Researching { .. }
             | Phase::Confirming { .. }
@@ -95,13 +96,15 @@ impl Mission {
         self.leave_question("the task was corrected");
         self.void_approvals();
         match &mut self.phase {
+            // What follows takes the revision with it.
+            Phase::Interrupted { .. } | Phase::Halting { then: Ending::Interrupted { .. }, .. } => {}
             Phase::Halting { then, .. } => *then = Ending::Revised,
             Phase::Planning { .. } => {
                 self.abandon_model();
                 self.plan_as_revised();
             }
             Phase::Researching { .. } => {
-                self.answer_unfinished_research();
+                self.answer_unfinished_research(DROPPED);
                 self.halt_all(Ending::Revised);
             }
             _ => {
@@ -160,9 +163,9 @@ impl Mission {
     }
 
     /// Every call has its answer, or providers refuse the conversation.
-    fn answer_unfinished_research(&mut self) {
+    pub(super) fn answer_unfinished_research(&mut self, because: &str) {
         let Phase::Researching { research, plan_calls, arranged } = self.phase.clone() else { return };
-        let dropped = || Fragment::Notice { text: DROPPED.to_owned() };
+        let dropped = || Fragment::Notice { text: because.to_owned() };
         for entry in research {
             let answer = match entry.state {
                 ResearchState::Answered { outcome } => Fragment::ToolResult { outcome },
@@ -194,10 +197,10 @@ impl Mission {
         self.ask_for_plan();
     }
 
-    /// How many plans the mission may make: each revision allows one more.
+    /// How many plans the mission may make: each revision and each interruption by a person allows one more.
     pub(super) fn plans_allowed(&self) -> u32 {
         let revisions = u32::try_from(self.revisions.texts().len()).unwrap_or(u32::MAX);
-        let rounds = self.task_state.rounds;
+        let rounds = self.task_state.rounds.saturating_add(self.interruptions.over());
         self.setup.limits.max_replans.saturating_add(1).saturating_add(revisions).saturating_add(rounds)
     }
 
@@ -212,6 +215,7 @@ impl Ending {
     pub(super) fn reason(&self) -> &str {
         match self {
             Self::Replan { reason }
+            | Self::Interrupted { reason }
             | Self::Failed { reason }
             | Self::Closed { reason }
             | Self::Cancelled { reason } => reason,

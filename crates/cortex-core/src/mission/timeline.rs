@@ -266,6 +266,7 @@ mod tests {
             by: None,
             timing: StepTiming::default(),
             overtaken: false,
+            interrupted: false,
         }
     }
 

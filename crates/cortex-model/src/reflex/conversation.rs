@@ -110,7 +110,9 @@ impl<'r> Conversation<'r> {
             }
         }
         let was_cut = |report: &&StepReport| report.status == StepStatus::Blocked && report.note.starts_with(CUT_NOTE);
-        read.steps = steps.into_values().filter(|report| !was_cut(report)).collect();
+        // What a person has interrupted was not done, and is no fault of the step.
+        let is_open = |report: &&StepReport| report.interrupted && report.status != StepStatus::Success;
+        read.steps = steps.into_values().filter(|report| !was_cut(report) && !is_open(report)).collect();
         read
     }
 

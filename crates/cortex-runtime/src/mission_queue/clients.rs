@@ -1,5 +1,6 @@
 //! Clients that have things done without a mission: whether they may, and what ends what they have begun.
 
+use cortex_protocol::{Control, ControlState};
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -7,6 +8,7 @@ use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{Admission, MissionQueue};
+use crate::control::OnBehalfOf;
 use crate::risk_class::RiskClass;
 
 /// Calls of clients that may be under way. An event makes one at a time.
@@ -50,6 +52,8 @@ pub(crate) struct CallPermit {
 pub(crate) enum CallRefusal {
     #[error("the robot is stopped")]
     Stopped,
+    #[error("{0}")]
+    OutOfControl(String),
     #[error("Cortex is not active: {0}")]
     Inactive(String),
     #[error("{MOST_CALLS} calls are under way already, the most that may")]
@@ -67,11 +71,15 @@ pub(super) struct Clients {
     open: TaskTracker,
     /// Those that came before what an earlier life left was at rest.
     early: Vec<CallPermitReply>,
+    /// Whom calls by hand are made for now, and what ends them.
+    by_hand: Option<(Control, CancellationToken)>,
+    /// How often the controls had changed when clients were told last.
+    control_changes: u64,
 }
 
 impl Clients {
     pub(super) fn new(call_readiness: watch::Sender<CallReadiness>) -> Self {
-        Self { call_readiness, open: TaskTracker::new(), early: Vec::new() }
+        Self { call_readiness, open: TaskTracker::new(), early: Vec::new(), by_hand: None, control_changes: 0 }
     }
 
     /// Their calls. Closed as soon as they may not make any.
@@ -80,21 +88,48 @@ impl Clients {
     }
 
     fn call_permit(&self) -> Result<CallPermit, CallRefusal> {
+        self.permit(self.call_readiness.borrow().unwanted.clone())
+    }
+
+    /// The permit of who holds the controls.
+    fn hand_permit(&self) -> Result<CallPermit, CallRefusal> {
+        match &self.by_hand {
+            Some((_, unwanted)) => self.permit(unwanted.clone()),
+            // The mission queue is about to hear that they are held.
+            None => Err(CallRefusal::OutOfControl("the controls are just being taken over; try again".to_owned())),
+        }
+    }
+
+    fn permit(&self, unwanted: CancellationToken) -> Result<CallPermit, CallRefusal> {
         if self.open.len() >= MOST_CALLS {
             return Err(CallRefusal::TooMany);
         }
-        Ok(CallPermit { unwanted: self.call_readiness.borrow().unwanted.clone(), _open: self.open.token() })
+        Ok(CallPermit { unwanted, _open: self.open.token() })
+    }
+
+    /// `holds`: who holds the controls and may have things done. What another one has begun by hand ends.
+    fn note_by_hand(&mut self, holds: Option<Control>) {
+        if self.by_hand.as_ref().map(|(control, _)| control) == holds.as_ref() {
+            return;
+        }
+        if let Some((_, unwanted)) = self.by_hand.take() {
+            unwanted.cancel();
+        }
+        self.by_hand = holds.map(|control| (control, CancellationToken::new()));
     }
 }
 
 impl MissionQueue {
     /// Answers a client that wants to make a call.
-    pub(super) fn on_call(&mut self, risk_class: RiskClass, reply: CallPermitReply) {
+    pub(super) fn on_call(&mut self, risk_class: RiskClass, caller: &OnBehalfOf, reply: CallPermitReply) {
+        let of_controls = caller.check(&self.control());
         let call_permit = match &self.admission {
             Admission::Stopped => Err(CallRefusal::Stopped),
             Admission::ShuttingDown => Err(CallRefusal::ShuttingDown),
             Admission::Open => match &self.inactive_because {
                 Some(because) => Err(CallRefusal::Inactive(because.clone())),
+                None if of_controls.is_err() => Err(CallRefusal::OutOfControl(of_controls.err().unwrap_or_default())),
+                None if matches!(caller, OnBehalfOf::Holder(_)) => self.clients.hand_permit(),
                 None if self.is_recovering
                     && risk_class == RiskClass::Full
                     && self.clients.early.len() < MOST_CALLS =>
@@ -112,15 +147,23 @@ impl MissionQueue {
     /// Answers those that have waited, as it is now.
     pub(super) fn answer_early_calls(&mut self) {
         for reply in std::mem::take(&mut self.clients.early) {
-            self.on_call(RiskClass::Full, reply);
+            self.on_call(RiskClass::Full, &OnBehalfOf::Cortex, reply);
         }
     }
 
     /// Tells clients whether they may have things done, where that has changed. What they have begun ends when they may
     /// not.
     pub(super) fn note_call_readiness(&mut self) {
-        let is_on = self.admission == Admission::Open && self.inactive_because.is_none();
-        self.shared.unconfirmed_halts.hurry(!is_on);
+        let is_open = self.admission == Admission::Open && self.inactive_because.is_none();
+        self.shared.unconfirmed_halts.hurry(!is_open);
+        let control = self.control();
+        self.clients.note_by_hand((is_open && control.state == ControlState::Held).then(|| control.clone()));
+        let was_taken = std::mem::replace(&mut self.clients.control_changes, control.changes) != control.changes;
+        let is_on = is_open && control.is_autonomous();
+        if is_on && was_taken && self.clients.call_readiness.borrow().is_on {
+            // A person had the controls for a moment: what events had in motion was to be halted.
+            self.end_client_calls();
+        }
         if is_on == self.clients.call_readiness.borrow().is_on {
             return;
         }
@@ -128,12 +171,16 @@ impl MissionQueue {
             self.clients.open = TaskTracker::new();
             self.clients.call_readiness.send_replace(CallReadiness::default());
         } else {
-            self.clients.open.close();
-            self.clients.call_readiness.send_modify(|call_readiness| {
-                call_readiness.is_on = false;
-                call_readiness.unwanted.cancel();
-            });
-            self.answer_early_calls();
+            self.end_client_calls();
         }
+    }
+
+    fn end_client_calls(&mut self) {
+        self.clients.open.close();
+        self.clients.call_readiness.send_modify(|call_readiness| {
+            call_readiness.is_on = false;
+            call_readiness.unwanted.cancel();
+        });
+        self.answer_early_calls();
     }
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use cortex_core::CancelReason;
 use cortex_language::task_class;
-use cortex_protocol::{MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission};
+use cortex_protocol::{Control, MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
@@ -131,7 +131,7 @@ impl MissionQueue {
         let mut providers = self.shared.providers.watch();
         while self.admission != Admission::ShuttingDown || self.running.is_some() {
             self.note_readiness();
-            let pause_end = self.next_pause_end();
+            let (pause_end, lease_end) = (self.next_pause_end(), self.shared.config.gate.lease_ends());
             tokio::select! {
                 biased;
                 Some(result) = self.ended.recv() => self.on_ended(result),
@@ -143,6 +143,7 @@ impl MissionQueue {
                 }
                 Ok(()) = providers.changed() => self.on_providers_changed(),
                 () = pause_over(pause_end) => self.end_what_was_paused_too_long(),
+                () = pause_over(lease_end) => self.shared.config.gate.end_lease_if_over(),
                 message = inbox.recv(), if has_clients => {
                     has_clients = message.is_some();
                     self.on_message(message.unwrap_or(QueueMessage::ShutDown));
@@ -189,7 +190,7 @@ impl MissionQueue {
                 self.note_call_readiness();
                 let _ = reply.send(was_stopped);
             }
-            QueueMessage::Call { risk_class, reply } => self.on_call(risk_class, reply),
+            QueueMessage::Call { risk_class, caller, reply } => self.on_call(risk_class, &caller, reply),
             QueueMessage::Left => self.settle(),
             QueueMessage::OfferTools { provider, audience, tools } => self.on_offer(provider, audience, tools),
             QueueMessage::ShutDown => {
@@ -276,10 +277,17 @@ impl MissionQueue {
         if ahead > 0 {
             reporter.report(MissionEvent::Queued { ahead: u32::try_from(ahead).unwrap_or(u32::MAX) });
         }
-        let mut waiting = Waiting { id: id.clone(), submission, work, reporter, open, result, pause_ends: None };
-        if let Some(because) = paused {
+        let control = Control::default();
+        let mut waiting =
+            Waiting { id: id.clone(), submission, work, reporter, open, result, pause_ends: None, control };
+        let control = self.control();
+        if !control.is_autonomous() {
+            waiting.note_control(&control);
+        } else if let Some(because) = paused {
             waiting.begin_pause(because, self.patience());
         }
+        // It is told of what changes from now on.
+        waiting.control = control;
         match place {
             Place::Last => self.waiting.push_back(waiting),
             Place::Next | Place::Now => self.waiting.push_front(waiting),
@@ -348,7 +356,13 @@ impl MissionQueue {
         if self.is_recovering {
             return Some(RECOVERING.to_owned());
         }
-        self.shared.availability.borrow().paused().map(str::to_owned)
+        let availability = self.shared.availability.borrow();
+        availability.control().reason().or(availability.paused()).map(str::to_owned)
+    }
+
+    /// Who has the controls.
+    fn control(&self) -> Control {
+        self.shared.availability.borrow().control().clone()
     }
 
     fn patience(&self) -> Duration {
@@ -362,10 +376,13 @@ impl MissionQueue {
         self.on_availability_changed();
     }
 
-    /// The monitor keeps other things from the missions than before. The mission that runs is told so itself.
+    /// Other things are kept from the missions than before. The mission that runs is told so itself.
     fn on_availability_changed(&mut self) {
-        let patience = self.patience();
+        let (patience, control) = (self.patience(), self.control());
+        self.note_call_readiness();
+        self.waiting.iter_mut().for_each(|waiting| waiting.note_control(&control));
         match self.paused() {
+            Some(_) if !control.is_autonomous() => {}
             Some(because) => {
                 for waiting in self.waiting.iter_mut().filter(|waiting| waiting.pause_ends.is_none()) {
                     waiting.begin_pause(because.clone(), patience);

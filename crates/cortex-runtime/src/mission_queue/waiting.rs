@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cortex_language::task_class;
-use cortex_protocol::{MissionEvent, MissionId, MissionResult, MissionStatus, Submission, TaskClass, Usage};
+use cortex_protocol::{Control, MissionEvent, MissionId, MissionResult, MissionStatus, Submission, TaskClass, Usage};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -20,6 +20,8 @@ pub(super) struct Waiting {
     pub(super) result: oneshot::Sender<MissionResult>,
     /// Until when it waits for the end of a pause.
     pub(super) pause_ends: Option<Instant>,
+    /// Who had the controls when it was told last.
+    pub(super) control: Control,
 }
 
 impl Waiting {
@@ -31,6 +33,17 @@ impl Waiting {
     pub(super) fn end_pause(&mut self) {
         if self.pause_ends.take().is_some() {
             self.reporter.report(MissionEvent::Unpaused);
+        }
+    }
+
+    /// Others have the controls. While people have them, it waits as long as they like.
+    pub(super) fn note_control(&mut self, control: &Control) {
+        if self.control != *control {
+            self.control = control.clone();
+            self.reporter.report(MissionEvent::ControlChanged { control: control.clone(), lasted: None });
+        }
+        if !control.is_autonomous() {
+            self.pause_ends = None;
         }
     }
 

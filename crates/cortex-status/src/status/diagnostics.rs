@@ -82,7 +82,7 @@ fn missions(overview: &Overview) -> Entry {
         overview.missions.iter().filter(|mission| !matches!(mission.phase, MissionPhase::Ended(_))).collect();
     let waiting = open.iter().filter(|mission| mission.phase == MissionPhase::Queued).count();
     let running = open.len() - waiting;
-    let (level, message) = match &overview.paused {
+    let (level, message) = match overview.paused.as_deref().or(overview.control.reason()) {
         Some(why) => (WARN, format!("paused: {why}")),
         None if running > 0 => (OK, "a mission runs".to_owned()),
         None => (OK, "idle".to_owned()),

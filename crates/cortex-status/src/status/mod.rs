@@ -85,6 +85,7 @@ impl Status {
         tasks.spawn(follow(Arc::clone(&collector), stop.watch_latest()));
         tasks.spawn(follow(Arc::clone(&collector), runtime.watch_readiness()));
         tasks.spawn(follow(Arc::clone(&collector), runtime.unconfirmed_halts()));
+        tasks.spawn(follow(Arc::clone(&collector), runtime.watch_availability()));
         let first = Arc::new(collector.overview());
         let sender = watch::Sender::new(Arc::clone(&first));
         let overviews = sender.subscribe();
@@ -146,6 +147,7 @@ impl StatusCollector {
             readiness: self.readiness(stopped),
             components: self.components(),
             paused: paused.map(|component| format!("{component} does not work")),
+            control: self.sources.runtime.control(),
             missions,
             calls: self.calls(&unsettled),
             unsettled: unsettled.iter().take(MOST_CALLS).map(|call| self.unsettled(call)).collect(),

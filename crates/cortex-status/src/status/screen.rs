@@ -138,6 +138,9 @@ fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
     if let Some(why) = &overview.paused {
         lines.push(ink.paint(Tone::Odd, &cut_end(&format!("missions are paused: {why}"), WIDTH)));
     }
+    if let Some(because) = overview.control.reason() {
+        lines.push(ink.paint(Tone::Odd, &cut_end(&format!("controls: {}", one_line(because)), WIDTH)));
+    }
     let model = &overview.model;
     let tokens = model.prompt_tokens.saturating_add(model.completion_tokens);
     let mut text = format!("model {}: {} requests", cut(&model.name, 30), model.requests);
@@ -326,9 +329,9 @@ fn figure(number: f64) -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use cortex_protocol::StepNumber;
     use cortex_protocol::mission::Expense;
     use cortex_protocol::overview::*;
+    use cortex_protocol::{Control, ControlState, StepNumber};
 
     use super::*;
 
@@ -394,6 +397,11 @@ pub(super) mod tests {
                 why: "it did not answer within 30 s, and has no cancel method".to_owned(),
             }],
             paused: Some("base does not work".to_owned()),
+            control: Control {
+                state: ControlState::Held,
+                because: "Anna's tablet has the controls".to_owned(),
+                ..Control::default()
+            },
             missions: vec![MissionOverview {
                 id: "m1".into(),
                 task: "go to the kitchen\nand look \u{1b}[31maround ".repeat(5),
@@ -438,6 +446,7 @@ pub(super) mod tests {
             "STOPPED (~/stop was called). Nothing is sent until `cortex resume`.",
             "not known to be at rest: base.go_to, arm.wave",
             "missions are paused: base does not work",
+            "controls: Anna's tablet has the controls",
             "12 requests, about 3400 tokens, 1 errors",
             "10 s ago: the endpoint can't be reached",
             "spent: 3400 of 10000 tokens",
@@ -467,6 +476,7 @@ pub(super) mod tests {
             calls: Vec::new(),
             budget: Vec::new(),
             paused: None,
+            control: Control::default(),
             readiness: ReadinessOverview { state: ReadinessState::Ready, because: String::new() },
             unsettled: Vec::new(),
             stop: StopOverview::default(),

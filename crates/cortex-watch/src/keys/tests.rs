@@ -102,7 +102,7 @@ fn everything_else_that_acts_is_locked_while_the_picture_is_frozen() {
     assert_eq!(person.press(KeyCode::Enter), None);
     assert!(matches!(person.ui.mode, Mode::Typing(..)), "what was typed is kept");
     person.press(KeyCode::Esc);
-    for letter in ['t', 'e', 'c', 'r', 'y', 'm', 'n', '1'] {
+    for letter in ['t', 'e', 'c', 'r', 'p', 'y', 'm', 'n', '1'] {
         assert_eq!(person.letter(letter), None);
         assert_eq!((&person.ui.mode, person.told().contains("frozen")), (&Mode::View, true), "{letter}");
     }
@@ -255,4 +255,18 @@ fn control_c_leaves_from_everywhere_and_is_no_stop() {
         person.letter(opened);
         assert_eq!(person.control('c'), Some(Intent::Quit), "{opened}");
     }
+}
+
+#[test]
+fn one_key_pauses_the_missions_at_once_and_lets_them_go_on_after_a_question() {
+    let mut person = Person::before(|_| {});
+    assert_eq!(command(person.letter('p')).0, Command::Pause);
+    let mut person = Person::before(|frame| {
+        let overview = frame.overview.as_mut().expect("the first frame has one");
+        overview.control.state = cortex_protocol::ControlState::Paused;
+    });
+    assert_eq!(person.letter('p'), None);
+    assert_eq!(person.letter('n'), None);
+    person.letter('p');
+    assert_eq!(command(person.letter('y')).0, Command::Unpause);
 }

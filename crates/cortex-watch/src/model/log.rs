@@ -62,9 +62,10 @@ pub(crate) fn tone(event: &MissionEvent) -> Tone {
             _ => Tone::Warning,
         },
         MissionEvent::Decided { decision: Decision::Abort, .. } => Tone::Bad,
-        MissionEvent::Asked { .. } | MissionEvent::QuestionEnded { .. } | MissionEvent::TaskRevised { .. } => {
-            Tone::Person
-        }
+        MissionEvent::Asked { .. }
+        | MissionEvent::QuestionEnded { .. }
+        | MissionEvent::ControlChanged { .. }
+        | MissionEvent::TaskRevised { .. } => Tone::Person,
         MissionEvent::Disputed { .. } | MissionEvent::Accepted { .. } => Tone::Person,
         MissionEvent::Progress { in_flight } if in_flight.iter().any(|one| one.stalled.is_some()) => Tone::Warning,
         MissionEvent::Progress { .. } | MissionEvent::Planning { .. } | MissionEvent::Classified { .. } => Tone::Quiet,

@@ -134,6 +134,7 @@ impl MissionView {
             MissionEvent::Asked { .. } => self.waits = Some("a person is asked".to_owned()),
             MissionEvent::Replanning { plan, reason } => self.waits = Some(format!("making plan {plan}: {reason}")),
             MissionEvent::ComponentMissing { tools, .. } => self.waits = Some(format!("waits for {}", names(tools))),
+            MissionEvent::ControlChanged { control, .. } => self.waits = control.reason().map(str::to_owned),
             MissionEvent::Paused { because, .. } => self.waits = Some(format!("paused: {because}")),
             MissionEvent::Stopping { reason, .. } => self.waits = Some(format!("stopping: {reason}")),
             MissionEvent::QuestionEnded { .. } | MissionEvent::ComponentReturned { .. } | MissionEvent::Unpaused => {

@@ -19,6 +19,7 @@ const KEYS: [(&str, &str); 17] = [
     ("Ctrl-S", "the same, also while you type"),
     ("q, Ctrl-C", "leave the view. No stop: the robot goes on."),
     ("r", "resume after a stop; asks once more"),
+    ("p", "pause the missions; again: let them go on"),
     ("t", "type a task"),
     ("e", "revise the task that runs"),
     ("c", "cancel the mission that runs; asks once more"),
@@ -115,6 +116,13 @@ fn confirming(what: &Confirmation, model: &Model, ink: Ink, columns: usize, rows
             let missions = model.overview().map_or(&[][..], |overview| &overview.missions);
             let task = missions.iter().find(|mission| mission.id == *id).map_or("", |mission| mission.task.as_str());
             format!("Cancel this mission? What it moves is halted. Task: {}", one_line(task))
+        }
+        Confirmation::Unpause => {
+            let because = model.overview().map_or("", |overview| overview.control.because.as_str());
+            format!(
+                "Let the missions go on? They plan anew, and may move at once. Look first whether nobody is near. Now: {}",
+                one_line(because)
+            )
         }
         Confirmation::Resume => {
             let stop = model.overview().map(|overview| &overview.stop);

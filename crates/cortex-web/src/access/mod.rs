@@ -188,7 +188,7 @@ impl Caller {
             let hash = Sha256::digest(session.id.as_bytes());
             origin.user_id_hash = hash.iter().map(|byte| format!("{byte:02x}")).collect();
         }
-        Principal { origin, role: self.role }
+        Principal { origin, role: self.role, connection: None }
     }
 }
 

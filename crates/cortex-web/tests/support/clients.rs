@@ -90,6 +90,17 @@ impl Live {
         self.0.send(message).await.unwrap();
     }
 
+    /// Says that the person who holds the controls is still there.
+    pub(crate) async fn hold(&mut self) {
+        self.send(Message::text("{\"hold\":true}")).await;
+    }
+
+    /// The id of this connection, from its first frame.
+    pub(crate) async fn connection(&mut self) -> String {
+        let frame = self.next().await.expect("the first frame");
+        frame["you"]["connection"].as_str().expect("an id").to_owned()
+    }
+
     pub(crate) async fn stop(&mut self) {
         self.send(Message::text("{\"stop\":true}")).await;
     }

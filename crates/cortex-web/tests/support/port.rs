@@ -4,14 +4,17 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use cortex_core::{ClientPort, EventStream, OperatorPort, OverviewStream};
+use cortex_core::{
+    CONTROL_LEASE, ClientPort, ControlLoss, ControlPort, EventStream, OperatorPort, OverviewStream, control,
+};
 use cortex_protocol::event::{EventData, SPEC_VERSION};
 use cortex_protocol::overview::{OVERVIEW_VERSION, Overview};
 use cortex_protocol::{
-    CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, EventId, MissionEvent, MissionId,
-    OpenQuestion, Origin, Principal, RecordedMission, StopOutcome, ToolSpec,
+    CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, ConnectionId, Control, ControlState, EventId,
+    MissionEvent, MissionId, OpenQuestion, Origin, Principal, RecordedMission, StopOutcome, ToolSpec,
 };
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -33,6 +36,8 @@ pub(crate) struct ScriptedPort {
     pub(crate) tape: Mutex<Option<PathBuf>>,
     /// Streams of events that continue after one.
     pub(crate) refills: AtomicUsize,
+    /// When the holder of the controls was heard last.
+    heard: Mutex<Instant>,
 }
 
 struct Told {
@@ -87,6 +92,26 @@ impl ScriptedPort {
             stops_ended: watch::Sender::new(0),
             tape: Mutex::default(),
             refills: AtomicUsize::new(0),
+            heard: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// Waits until the controls are so, and says what they are.
+    pub(crate) async fn controls_are(&self, state: ControlState) -> Control {
+        let mut overview = self.overview.subscribe();
+        let reached = timeout(HANGS, overview.wait_for(|overview| overview.control.state == state)).await;
+        reached.expect("the controls").unwrap().control.clone()
+    }
+
+    /// Ends the lease of the controls where nobody was heard, as the runtime does.
+    pub(crate) async fn watch_lease(&self) {
+        loop {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            let is_over = self.heard.lock().unwrap().elapsed() >= CONTROL_LEASE;
+            let holder = self.overview.borrow().control.holder.clone();
+            if let Some(holder) = holder.filter(|_| is_over) {
+                self.lose_controls(&holder, ControlLoss::Silent);
+            }
         }
     }
 
@@ -198,6 +223,19 @@ impl ClientPort for ScriptedPort {
             Command::Resume => Ok(CommandOutcome::Resumed { was_stopped: true }),
             Command::Submit { .. } => Ok(CommandOutcome::Submitted { mission: "m".into() }),
             Command::Cancel { mission } => Ok(CommandOutcome::Cancelled { mission }),
+            Command::Pause | Command::Unpause | Command::TakeOver | Command::HandBack => {
+                let by = self.executed.borrow().last().unwrap().1.clone();
+                let now = self.overview.borrow().control.clone();
+                let control = match command {
+                    Command::Pause => control::pause(&now, &by, 1),
+                    Command::Unpause => control::unpause(&now, &by, 1),
+                    Command::TakeOver => control::take_over(&now, &by, 1),
+                    _ => control::hand_back(&now, &by, 1),
+                }?;
+                *self.heard.lock().unwrap() = Instant::now();
+                self.change(|overview| overview.control = control.clone());
+                Ok(CommandOutcome::Control(control))
+            }
             Command::Answer { question, .. } => Ok(CommandOutcome::Answered { question }),
             _ => Err(CommandError::new(CommandErrorKind::Refused, "not in this test")),
         }
@@ -223,6 +261,21 @@ impl ClientPort for ScriptedPort {
 
     fn questions(&self) -> Vec<OpenQuestion> {
         self.questions.lock().unwrap().clone()
+    }
+}
+
+impl ControlPort for ScriptedPort {
+    fn keep_controls(&self, connection: &ConnectionId) {
+        if self.overview.borrow().control.is_held_over(connection) {
+            *self.heard.lock().unwrap() = Instant::now();
+        }
+    }
+
+    fn lose_controls(&self, connection: &ConnectionId, loss: ControlLoss) {
+        let lost = control::lose(&self.overview.borrow().control, connection, loss, 1);
+        if let Some(control) = lost {
+            self.change(|overview| overview.control = control);
+        }
     }
 }
 

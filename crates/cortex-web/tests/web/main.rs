@@ -12,6 +12,7 @@
 mod support;
 
 mod commands;
+mod control;
 mod hostile;
 mod live;
 mod missions;

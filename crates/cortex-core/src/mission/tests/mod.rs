@@ -6,6 +6,7 @@ mod argument_repairs;
 mod budgets;
 mod confirmations;
 mod groups;
+mod interruption;
 mod meters;
 mod parallel;
 mod placeholders;

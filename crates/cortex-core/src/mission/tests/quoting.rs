@@ -28,6 +28,7 @@ fn report(number: u32, text: &str) -> StepReport {
         duration: None,
         timing: cortex_protocol::execution::StepTiming::default(),
         overtaken: false,
+        interrupted: false,
         verification: None,
         by: Some(text.into()),
     }

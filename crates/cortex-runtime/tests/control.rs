@@ -1,0 +1,301 @@
+//! Tests of people who pause the robot, take the controls and give them back, or vanish. On a paused clock.
+
+#![expect(clippy::expect_used, reason = "a test whose set-up fails ends here, and says why")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cortex_core::{CONTROL_LEASE, ControlLoss, EventStream as _};
+use cortex_protocol::{
+    Command, CommandError, CommandErrorKind, CommandOutcome, Control, ControlState, Effect, MissionEvent,
+    MissionResult, MissionStatus, Origin, Principal, Role, Submission, ToolCall, ToolOutcome, ToolPhase, ToolSpec,
+};
+use cortex_runtime::{MissionTicket, Readiness, Runtime, RuntimeConfig};
+use cortex_testkit::{Behaviour, FakeTools, Line, ScriptedModel, calls, says, tool};
+use serde_json::{Map, json};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+fn method(component: &str, name: &str) -> ToolSpec {
+    let tool = tool(&format!("{component}.{name}"), ToolPhase::Execution, Effect::Move);
+    tool.with_component(Some(component.into())).with_resources(vec![component.into()])
+}
+
+struct TestRobot {
+    runtime: Runtime,
+    tools: Arc<FakeTools>,
+    model: Arc<ScriptedModel>,
+    _provider: cortex_runtime::ProviderHandle,
+}
+
+impl TestRobot {
+    /// A robot whose base drives until it is told to halt, and then, asked again, arrives.
+    async fn new() -> Self {
+        let drive = || vec![calls(&[("base-go", json!({}))]), says("EXECUTE")];
+        Self::with(drive().into_iter().chain(drive()).chain([says("I am there.")]).collect()).await
+    }
+
+    async fn with(script: Vec<Line>) -> Self {
+        let drives = Behaviour::InTurn(vec![Behaviour::RunsUntilHalted, Behaviour::Returns(json!("there"))]);
+        let tools = Arc::new(FakeTools::new([
+            ("base.go", drives),
+            ("light.on", Behaviour::Returns(json!("on"))),
+            ("arm.wave", Behaviour::RunsUntilHalted),
+        ]));
+        let model = Arc::new(ScriptedModel::new(script).and_then_always(says("It did not work.")));
+        let runtime = Runtime::start(RuntimeConfig::default(), model.clone());
+        let provider = runtime.register(tools.clone());
+        provider.offer_tools(vec![method("base", "go"), method("light", "on"), method("arm", "wave")]).await;
+        Self { runtime, tools, model, _provider: provider }
+    }
+
+    async fn task(&self) -> MissionTicket {
+        let origin = Origin::new("cli", "test");
+        self.runtime.submit(Submission { task: "drive".into(), session: None, origin }).await.expect("it is taken")
+    }
+
+    /// A task whose first step moves.
+    async fn driving(&self) -> MissionTicket {
+        let ticket = self.task().await;
+        self.tools.wait_until_begun().await;
+        ticket
+    }
+
+    async fn give(&self, by: &Principal, command: Command) -> Result<Control, CommandError> {
+        match self.runtime.execute(command, by.clone()).await? {
+            CommandOutcome::Control(control) => Ok(control),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn event(&self, tool: &str) -> JoinHandle<ToolOutcome> {
+        let (runtime, call) = (self.runtime.clone(), ToolCall { tool: tool.into(), arguments: Map::new() });
+        tokio::spawn(async move { runtime.call(Origin::new("event", "door"), call, CancellationToken::new()).await })
+    }
+
+    fn by_hand(&self, by: &Principal, tool: &str) -> JoinHandle<ToolOutcome> {
+        let (runtime, by) = (self.runtime.clone(), by.clone());
+        let call = ToolCall { tool: tool.into(), arguments: Map::new() };
+        tokio::spawn(async move { runtime.call_by_hand(&by, call, CancellationToken::new()).await })
+    }
+
+    /// Waits until the tools are told to halt this often.
+    async fn halted(&self, often: usize) {
+        let begun = Instant::now();
+        while self.tools.halts().len() < often {
+            assert!(begun.elapsed() < Duration::from_secs(30), "nothing is halted");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
+
+fn anna() -> Principal {
+    Principal::operator(Origin::new("web", "Anna's tablet")).over("a".into())
+}
+
+fn bob() -> Principal {
+    Principal::operator(Origin::new("web", "Bob's phone")).over("b".into())
+}
+
+fn chief() -> Principal {
+    Principal { role: Role::Administer, ..Principal::operator(Origin::new("web", "Chief")).over("c".into()) }
+}
+
+async fn ended(ticket: MissionTicket) -> (MissionResult, Vec<String>) {
+    let MissionTicket { mut events, result, .. } = ticket;
+    let result = result.await.expect("a result");
+    let mut lines = Vec::new();
+    while let Some(event) = events.next().await {
+        lines.push(event.data.text.clone());
+        if matches!(event.data.payload, MissionEvent::Finished { .. }) {
+            break;
+        }
+    }
+    (result, lines)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mission_is_paused_in_mid_drive_and_finishes_when_it_may_go_on() {
+    let robot = TestRobot::new().await;
+    let ticket = robot.driving().await;
+    let paused = robot.give(&bob(), Command::Pause).await.expect("it is paused");
+    assert_eq!((paused.state, paused.because.as_str()), (ControlState::Paused, "Bob's phone paused the robot"));
+    robot.halted(1).await;
+    let asked = robot.model.requests().len();
+    // Longer than a mission may take, and than one may wait for the monitor.
+    tokio::time::sleep(Duration::from_secs(10_000)).await;
+    assert_eq!(robot.model.requests().len(), asked, "waiting costs no request");
+    assert_eq!(robot.tools.called(), ["base.go"]);
+    assert!(matches!(robot.runtime.readiness(), Readiness::Waiting { because } if because.contains("Bob's phone")));
+    robot.give(&anna(), Command::Unpause).await.expect("it goes on");
+    let (result, lines) = ended(ticket).await;
+    assert_eq!(result.status, MissionStatus::Succeeded, "{lines:#?}");
+    assert_eq!(robot.tools.called(), ["base.go", "base.go"], "what was halted was not done");
+    for line in ["Bob's phone paused the robot", "Anna's tablet let the robot go on after 10000 s"] {
+        assert!(lines.iter().any(|it| it.contains(line)), "{line}: {lines:#?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_waits_begins_when_the_robot_goes_on_however_long_that_takes() {
+    let robot = TestRobot::with(vec![calls(&[("light-on", json!({}))]), says("EXECUTE"), says("It is on.")]).await;
+    robot.give(&anna(), Command::Pause).await.expect("it is paused");
+    let ticket = robot.task().await;
+    tokio::time::sleep(Duration::from_secs(100_000)).await;
+    assert_eq!(robot.model.requests().len(), 0);
+    robot.give(&anna(), Command::Unpause).await.expect("it goes on");
+    let (result, lines) = ended(ticket).await;
+    assert_eq!(result.status, MissionStatus::Succeeded, "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("Anna's tablet paused the robot")), "{lines:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_a_person_has_the_controls_only_that_person_has_the_robot_do_something() {
+    let robot = TestRobot::new().await;
+    let ticket = robot.driving().await;
+    robot.give(&anna(), Command::TakeOver).await.expect("she takes over");
+    let _kept = keep(&robot.runtime, &anna());
+    robot.halted(1).await;
+    let submit = || Command::Submit { task: "drive".to_owned(), session: None };
+    let refused = robot.runtime.execute(submit(), bob()).await.expect_err("it is refused");
+    assert_eq!(refused.kind, CommandErrorKind::Refused);
+    assert!(refused.reason.starts_with("Anna's tablet has the controls of the robot."), "{}", refused.reason);
+    let revise = Command::Revise { mission: None, text: "faster".to_owned() };
+    assert!(robot.runtime.execute(revise, bob()).await.is_err());
+    for command in [Command::Unpause, Command::HandBack, Command::Pause, Command::TakeOver] {
+        assert!(robot.give(&bob(), command.clone()).await.is_err(), "{command:?}");
+    }
+    let of_event = robot.event("light.on").await.expect("it ends");
+    assert!(of_event.message.contains("Anna's tablet has the controls"), "{}", of_event.message);
+    assert_eq!(robot.tools.called(), ["base.go"], "nothing was called");
+    let by_another = robot.by_hand(&bob(), "light.on").await.expect("it ends");
+    assert!(!by_another.is_success());
+    assert!(robot.by_hand(&anna(), "light.on").await.expect("it ends").is_success(), "her own calls are made");
+    robot.give(&anna(), Command::HandBack).await.expect("she hands back");
+    assert_eq!(ended(ticket).await.0.status, MissionStatus::Succeeded);
+    assert!(robot.event("light.on").await.expect("it ends").is_success(), "events act again");
+    assert!(!robot.by_hand(&anna(), "light.on").await.expect("it ends").is_success(), "and she does not");
+}
+
+/// Her connection is heard, until this is dropped.
+fn keep(runtime: &Runtime, by: &Principal) -> tokio_util::task::AbortOnDropHandle<()> {
+    let (runtime, connection) = (runtime.clone(), by.connection.clone().expect("a connection"));
+    tokio_util::task::AbortOnDropHandle::new(tokio::spawn(async move {
+        loop {
+            runtime.keep_controls(&connection);
+            tokio::time::sleep(Duration::from_millis(250)).await;
+        }
+    }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_holder_who_falls_silent_is_lost_and_what_is_done_by_hand_is_halted() {
+    let robot = TestRobot::new().await;
+    robot.give(&anna(), Command::TakeOver).await.expect("she takes over");
+    let kept = keep(&robot.runtime, &anna());
+    let wave = robot.by_hand(&anna(), "arm.wave");
+    robot.tools.wait_until_begun().await;
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    assert_eq!(robot.runtime.control().state, ControlState::Held, "she is heard");
+    drop(kept);
+    let silent = Instant::now();
+    // Somebody else's connection says nothing about hers.
+    let _others = keep(&robot.runtime, &bob());
+    assert!(!wave.await.expect("it ends").is_success());
+    assert!(silent.elapsed() <= CONTROL_LEASE + Duration::from_millis(10), "{:?}", silent.elapsed());
+    let control = robot.runtime.control();
+    assert_eq!(control.state, ControlState::Paused);
+    assert_eq!(control.because, "Anna's tablet held the controls and vanished: nothing was heard any more");
+    robot.runtime.keep_controls(&"a".into());
+    assert_eq!(robot.runtime.control(), control, "who comes back has to take over again");
+    assert!(robot.give(&anna(), Command::HandBack).await.is_err());
+    robot.give(&bob(), Command::Unpause).await.expect("somebody lets the robot go on");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_is_lost_halts_the_robot_at_once_if_it_holds_the_controls() {
+    let robot = TestRobot::new().await;
+    robot.give(&anna(), Command::TakeOver).await.expect("she takes over");
+    let _kept = keep(&robot.runtime, &anna());
+    let wave = robot.by_hand(&anna(), "arm.wave");
+    robot.tools.wait_until_begun().await;
+    robot.runtime.lose_controls(&"b".into(), ControlLoss::Closed);
+    assert_eq!(robot.runtime.control().state, ControlState::Held);
+    let lost = Instant::now();
+    robot.runtime.lose_controls(&"a".into(), ControlLoss::SessionEnded);
+    assert!(!wave.await.expect("it ends").is_success());
+    assert_eq!(lost.elapsed(), Duration::ZERO);
+    assert!(robot.runtime.control().because.ends_with("vanished: the session was ended"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_administrator_takes_the_controls_and_what_the_other_did_by_hand_is_halted() {
+    let robot = TestRobot::new().await;
+    robot.give(&anna(), Command::TakeOver).await.expect("she takes over");
+    let wave = robot.by_hand(&anna(), "arm.wave");
+    robot.tools.wait_until_begun().await;
+    let taken = robot.give(&chief(), Command::TakeOver).await.expect("taken");
+    assert_eq!(taken.because, "Chief has the controls, taken from Anna's tablet");
+    assert!(!wave.await.expect("it ends").is_success());
+    assert!(robot.give(&anna(), Command::HandBack).await.is_err(), "they are hers no more");
+    let _kept = keep(&robot.runtime, &chief());
+    assert!(robot.by_hand(&chief(), "light.on").await.expect("it ends").is_success());
+}
+
+#[tokio::test(start_paused = true)]
+async fn everybody_stops_the_robot_and_the_controls_stay_whose_they_are() {
+    let robot = TestRobot::new().await;
+    let ticket = robot.driving().await;
+    robot.give(&anna(), Command::TakeOver).await.expect("she takes over");
+    let _kept = keep(&robot.runtime, &anna());
+    robot.halted(1).await;
+    let wave = robot.by_hand(&anna(), "arm.wave");
+    robot.tools.wait_until_begun().await;
+    let watcher = Principal { role: Role::Watch, ..bob() };
+    let CommandOutcome::Stopped(stopped) = robot.runtime.execute(Command::Stop, watcher).await.expect("it stops")
+    else {
+        panic!("another outcome");
+    };
+    assert_eq!((stopped.missions_ended, stopped.not_stopped.len()), (1, 0));
+    assert!(!wave.await.expect("it ends").is_success());
+    assert_eq!(ended(ticket).await.0.status, MissionStatus::Cancelled);
+    assert!(!robot.by_hand(&anna(), "light.on").await.expect("it ends").is_success(), "stopped is stopped");
+    assert!(robot.runtime.execute(Command::Resume, bob()).await.is_err(), "she decides whether it is safe");
+    robot.runtime.execute(Command::Resume, anna()).await.expect("it is resumed");
+    assert!(robot.by_hand(&anna(), "light.on").await.expect("it ends").is_success(), "she still has the controls");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_event_has_in_motion_is_halted_by_a_pause_also_by_one_that_is_over_at_once() {
+    let robot = TestRobot::new().await;
+    for command in [Command::Pause, Command::TakeOver] {
+        let wave = robot.event("arm.wave");
+        robot.tools.wait_until_begun().await;
+        robot.give(&anna(), command).await.expect("it is paused");
+        robot.give(&anna(), Command::Unpause).await.expect("it goes on");
+        assert!(!wave.await.expect("it ends").is_success());
+        assert!(robot.event("light.on").await.expect("it ends").is_success());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_is_on_its_way_when_a_person_pauses_is_refused_or_halted() {
+    // The pause comes after so many turns of the other tasks: before, while and after the call is sent.
+    for turns in 0..60 {
+        let robot = TestRobot::new().await;
+        let ticket = robot.task().await;
+        for _ in 0..turns {
+            tokio::task::yield_now().await;
+        }
+        robot.give(&anna(), Command::Pause).await.expect("it is paused");
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        let (begun, halts) = (robot.tools.called().len(), robot.tools.halts().len());
+        assert_eq!(begun, halts, "after {turns} turns something goes on");
+        robot.give(&anna(), Command::Unpause).await.expect("it goes on");
+        // The base drives until it is halted where it was not called before.
+        if begun == 1 {
+            assert_eq!(ended(ticket).await.0.status, MissionStatus::Succeeded, "after {turns} turns");
+        }
+    }
+}

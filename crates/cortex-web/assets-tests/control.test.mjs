@@ -1,0 +1,39 @@
+// What the page says of who has the controls.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+globalThis.document ??= { createElementNS: () => ({}) };
+const { controlView } = await import('../assets/control.js');
+const { applyEvent, createMission } = await import('../assets/state.js');
+
+const anna = { channel: 'web', client: 'Anna\'s tablet' };
+const held = { state: 'held', by: anna, holder: 'a', because: 'Anna\'s tablet has the controls', changes: 1 };
+
+test('whoever holds is told so, by the connection and not by the name', () => {
+  assert.deepEqual(controlView(held, { connection: 'a', role: 'operate', name: 'Anna\'s tablet' }).commands, ['hand_back', 'pause']);
+  const other = controlView(held, { connection: 'b', role: 'operate', name: 'Anna\'s tablet' });
+  assert.equal(other.isMine, false);
+  assert.match(other.title, /Anna's tablet has the controls/);
+  assert.deepEqual(other.commands, []);
+  assert.deepEqual(controlView(held, { connection: 'b', role: 'administer' }).commands, ['take_over']);
+  assert.equal(controlView(held, null).isMine, false);
+  assert.equal(controlView({ ...held, holder: undefined }, { role: 'operate' }).isMine, false);
+});
+
+test('a pause says who and why, and what can be done', () => {
+  const because = 'Anna\'s tablet held the controls and vanished: nothing was heard any more';
+  const view = controlView({ state: 'paused', by: anna, because, changes: 2 }, { connection: 'a', role: 'operate' });
+  assert.equal(view.words, `${because}.`);
+  assert.deepEqual(view.commands, ['unpause', 'take_over']);
+  assert.deepEqual(controlView(undefined, null).commands, ['pause', 'take_over']);
+});
+
+test('a mission shows who has the controls, until it has them again', () => {
+  const mission = createMission('m');
+  const event = (sequence, control) => ({ sequence, time: '2026-01-01T00:00:00Z', event: 'mission', actor: 'user', data: { origin: anna, text: '', payload: { kind: 'control_changed', control } } });
+  applyEvent(mission, event(1, held));
+  assert.equal(mission.interrupted, held.because);
+  applyEvent(mission, event(2, { state: 'autonomous', because: 'Anna\'s tablet handed the controls back', changes: 2 }));
+  assert.equal(mission.interrupted, null);
+});
