@@ -284,6 +284,36 @@ async fn another_device_needs_a_code_and_is_put_out_when_its_session_is_revoked(
     tablet.wait_for("#frozen", "not logged in").await;
 }
 
+#[tokio::test]
+async fn a_person_logs_in_with_a_password_and_is_out_when_removed() {
+    let (mut test_robot, browser, page) = sim(&[]).await;
+    let proxy = ReverseProxy::start(&address_of(&mut test_robot).await).await;
+    page.click("nav a", "Access").await;
+    page.wait_for("#access", "Nobody has a password").await;
+    page.type_into("#user-name", "ada").await;
+    page.type_into("#user-password", "correct horse battery").await;
+    page.click("#access button", "Add the person").await;
+    page.wait_for("#access", "Remove the person").await;
+    let phone = browser.open(proxy.address(), Viewport::Phone, Colours::Light).await;
+    phone.wait_for("form", "Your name").await;
+    phone.keep_screenshot("login-with-password").await;
+    phone.type_into("#user", "ada").await;
+    phone.type_into("#password", "wrong").await;
+    phone.type_into("#password", ENTER).await;
+    phone.wait_for("[role=alert]", "password is wrong").await;
+    phone.type_into("#user", "ada").await;
+    phone.type_into("#password", "correct horse battery").await;
+    phone.type_into("#password", ENTER).await;
+    phone.wait_for("#you", "ada").await;
+    page.click("nav a", "Mission").await;
+    page.click("nav a", "Access").await;
+    page.wait_for("#access", "by ada").await;
+    page.keep_screenshot("access-people").await;
+    page.click("#access button", "Remove the person").await;
+    phone.wait_for("#frozen", "not logged in").await;
+    page.wait_for("#access", "Nobody has a password").await;
+}
+
 /// The views on every device, in both colours, for people to look at: `target/screenshots`.
 #[tokio::test]
 async fn every_view_fits_every_screen_in_both_colours() {

@@ -2,7 +2,7 @@
 //! that answers at once. Prints one table; judges nothing.
 //!
 //! `--only WORD` measures what has the word in its name: `loop`, `missions`, `cancel`, `stop`, `calls`, `conversion`, `crowd`,
-//! `monitor-recovery`, `monitor-crowd`.
+//! `monitor-recovery`, `monitor-crowd`, `page-load`, `page-memory`.
 
 mod calls;
 mod cancel;
@@ -11,6 +11,7 @@ mod crowd;
 mod mission_loop;
 mod missions;
 mod monitor;
+mod page;
 mod stop;
 mod table;
 
@@ -52,6 +53,12 @@ fn main() -> ExitCode {
         }
         if wanted("monitor-crowd") {
             monitor::crowd(&mut TestRobot::shared(), &mut table).await?;
+        }
+        if wanted("page-load") {
+            page::under_load(&mut TestRobot::shared(), &mut table).await?;
+        }
+        if wanted("page-memory") {
+            page::memory(&mut TestRobot::shared(), &mut table).await?;
         }
         println!("{table}");
         Ok(())

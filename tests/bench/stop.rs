@@ -10,7 +10,7 @@ use cortex_protocol::{
     CallId, CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, EventId, MissionId, OpenQuestion,
     Principal, StopOutcome, ToolCall, ToolSpec,
 };
-use cortex_ros::{StopServer, TaskClient};
+use cortex_ros::{StopHandle, StopServer, TaskClient};
 use cortex_stories::{PATIENCE, Robot, TestRobot};
 use serde_json::json;
 use tokio::sync::watch;
@@ -18,41 +18,24 @@ use tokio::sync::watch;
 use crate::table::Table;
 
 /// Stops that are measured, and goals in flight at each.
-const STOPS: u32 = 20;
-const GOALS: u32 = 50;
+pub(crate) const STOPS: u32 = 20;
+pub(crate) const GOALS: u32 = 50;
 const TOOL: &str = "send_goal_to_go";
 const NODE: &str = "/_bench_stop";
 
 pub(crate) async fn measure(test_robot: &mut TestRobot, table: &mut Table) -> anyhow::Result<()> {
-    test_robot.start_python("server", "many_goals.py", &["go"]).await;
-    let robot = Robot::join(NODE.trim_start_matches('/'))?;
-    let mut tools = robot.discovery.tools();
-    let on_offer = tools.wait_for(|tools| tools.iter().any(|tool| tool.name.as_str() == TOOL));
-    let on_offer = tokio::time::timeout(PATIENCE, on_offer).await.context("the action is never found")??.clone();
-    let tool = on_offer.iter().find(|tool| tool.name.as_str() == TOOL).context("it is there")?;
-    let server = StopServer::start(&robot.graph, NODE, &robot.tools, Arc::new(Idle), None)?;
-    let client = TaskClient::connect_for_stop(&robot.node, &robot.graph, NODE, PATIENCE).await?;
+    let robot = BusyRobot::start(test_robot).await?;
+    let client = TaskClient::connect_for_stop(&robot.robot.node, &robot.robot.graph, NODE, PATIENCE).await?;
     let (mut taken, mut sent, mut at_rest) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..STOPS {
-        let begun = Arc::new(Begun::default());
-        for number in 0..GOALS {
-            let invocation = invocation(tool, round * GOALS + number);
-            let (tools, observer) = (robot.tools.clone(), Arc::clone(&begun));
-            tokio::spawn(async move { tools.invoke(invocation, observer).await });
-            if number == 0 {
-                // The others use its client; at once, each would make one.
-                begun.wait(1).await?;
-            }
-        }
-        begun.wait(GOALS as usize).await?;
+        robot.begin_goals(round).await?;
         let asked = Instant::now();
         let report = client.stop().await?;
         at_rest.push(asked.elapsed());
         ensure!(report.success, "{}", report.message);
-        let latest = server.handle().latest().context("there was a stop")?;
-        ensure!(latest.in_flight == GOALS as usize, "{} goals in flight", latest.in_flight);
-        taken.push(latest.sent_at.saturating_duration_since(latest.asked_at));
-        sent.push(latest.sent_at.saturating_duration_since(asked));
+        let (taken_at, sent_at) = robot.latest_stop()?;
+        taken.push(sent_at.saturating_duration_since(taken_at));
+        sent.push(sent_at.saturating_duration_since(asked));
         ensure!(client.resume().await?.success, "it is not resumed");
     }
     let name = format!("from the arrival of the request to stop to the last cancel sent, {GOALS} goals in flight");
@@ -63,10 +46,60 @@ pub(crate) async fn measure(test_robot: &mut TestRobot, table: &mut Table) -> an
     let name = format!("from ~/stop to all {GOALS} goals of one rclpy server at rest");
     table.add_times(&name, "", &at_rest);
     drop(client);
-    tokio::task::spawn_blocking(move || server.shut_down()).await?;
-    robot.leave().await?;
-    test_robot.end("server");
-    Ok(())
+    robot.end(test_robot).await
+}
+
+/// A robot whose action server takes many goals, and the stop in front of it.
+pub(crate) struct BusyRobot {
+    robot: Robot,
+    server: StopServer,
+    tool: ToolSpec,
+}
+
+impl BusyRobot {
+    pub(crate) async fn start(test_robot: &mut TestRobot) -> anyhow::Result<Self> {
+        test_robot.start_python("server", "many_goals.py", &["go"]).await;
+        let robot = Robot::join(NODE.trim_start_matches('/'))?;
+        let mut tools = robot.discovery.tools();
+        let on_offer = tools.wait_for(|tools| tools.iter().any(|tool| tool.name.as_str() == TOOL));
+        let on_offer = tokio::time::timeout(PATIENCE, on_offer).await.context("the action is never found")??.clone();
+        let tool = on_offer.iter().find(|tool| tool.name.as_str() == TOOL).context("it is there")?.clone();
+        let server = StopServer::start(&robot.graph, NODE, &robot.tools, Arc::new(Idle), None)?;
+        Ok(Self { robot, server, tool })
+    }
+
+    /// Sends [`GOALS`] goals and waits until all were accepted.
+    pub(crate) async fn begin_goals(&self, round: u32) -> anyhow::Result<()> {
+        let begun = Arc::new(Begun::default());
+        for number in 0..GOALS {
+            let invocation = invocation(&self.tool, round * GOALS + number);
+            let (tools, observer) = (self.robot.tools.clone(), Arc::clone(&begun));
+            tokio::spawn(async move { tools.invoke(invocation, observer).await });
+            if number == 0 {
+                // The others use its client; at once, each would make one.
+                begun.wait(1).await?;
+            }
+        }
+        begun.wait(GOALS as usize).await
+    }
+
+    pub(crate) fn stop_handle(&self) -> StopHandle {
+        self.server.handle()
+    }
+
+    /// When the last stop was asked for, and when its last cancel was sent. It has found all goals in flight.
+    pub(crate) fn latest_stop(&self) -> anyhow::Result<(Instant, Instant)> {
+        let latest = self.server.handle().latest().context("there was a stop")?;
+        ensure!(latest.in_flight == GOALS as usize, "{} goals in flight", latest.in_flight);
+        Ok((latest.asked_at, latest.sent_at))
+    }
+
+    pub(crate) async fn end(self, test_robot: &mut TestRobot) -> anyhow::Result<()> {
+        tokio::task::spawn_blocking(move || self.server.shut_down()).await?;
+        self.robot.leave().await?;
+        test_robot.end("server");
+        Ok(())
+    }
 }
 
 fn invocation(tool: &ToolSpec, number: u32) -> Invocation {

@@ -48,7 +48,7 @@ use tape::TapeConfig;
 pub use watch::WatchSettings;
 use watch::{MetricsConfig, WatchdogConfig};
 use web::WebConfig;
-pub use web::{LoginChoice, PageSettings};
+pub use web::{IncomingChoice, LoginChoice, PageSettings, SecretPlace, TlsChoice, WebhookChoice};
 use wordings::WordingsConfig;
 
 /// Everything that can be set. `config/cortex.toml` explains each key.

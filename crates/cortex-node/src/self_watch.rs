@@ -64,6 +64,11 @@ impl SelfWatch {
         self.status.overviews()
     }
 
+    /// Has the overview say where the page for people is.
+    pub fn tell_page(&self, address: String) {
+        self.status.tell_page(address);
+    }
+
     /// Ends it. To be called before the loops are ended. Blocks for a moment.
     pub fn shut_down(self) {
         self.watchdog.shut_down();

@@ -7,7 +7,7 @@ use cortex_protocol::overview::{
     ComponentHealth, ComponentOverview, ModelOverview, OVERVIEW_VERSION, Overview, ReadinessOverview, ReadinessState,
     RecordingOverview, StopOverview,
 };
-use cortex_protocol::{CloudEvent, ComponentName, MissionEvent, OpenQuestion, QuestionId};
+use cortex_protocol::{CloudEvent, ComponentName, Control, MissionEvent, OpenQuestion, QuestionId};
 use cortex_runtime::MissionOverviews;
 use tokio::time::Instant;
 
@@ -134,6 +134,9 @@ impl Picture {
             unsettled: Vec::new(),
             budget: Vec::new(),
             watchdog: None,
+            control: Control::default(),
+            page: None,
+            lost: Vec::new(),
             recording: Some(self.recording.clone()),
         }
     }

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
-use cortex_core::{ClientPort, EventStream, OperatorPort, OverviewStream};
+use cortex_core::{ClientPort, ControlLoss, ControlPort, EventStream, OperatorPort, OverviewStream};
 use cortex_protocol::overview::Overview;
 use cortex_protocol::{
-    CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, EventId, MissionId, OpenQuestion, Principal,
-    RecordedMission, ToolSpec,
+    CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, ConnectionId, EventId, MissionId,
+    OpenQuestion, Principal, RecordedMission, ToolSpec,
 };
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
@@ -256,6 +256,13 @@ impl ClientPort for RecordedRobot {
     fn questions(&self) -> Vec<OpenQuestion> {
         locked(&self.shared.picture).questions()
     }
+}
+
+/// Nobody has the controls of a recording.
+impl ControlPort for RecordedRobot {
+    fn keep_controls(&self, _connection: &ConnectionId) {}
+
+    fn lose_controls(&self, _connection: &ConnectionId, _loss: ControlLoss) {}
 }
 
 #[async_trait]

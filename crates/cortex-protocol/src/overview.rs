@@ -57,6 +57,12 @@ pub struct Overview {
     /// The recording that this is. None: this is a robot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recording: Option<RecordingOverview>,
+    /// Where the page for people is. None: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
+    /// Tasks that did not end before an earlier life of Cortex did: nobody carries them out any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<LostTask>,
 }
 
 /// A recorded mission that is shown as if it happened now: no robot is connected, and nothing moves.
@@ -70,6 +76,15 @@ pub struct RecordingOverview {
     pub speed: f64,
     /// Why the rest of it is not shown. Empty: all of it is.
     pub cut: String,
+}
+
+/// A task that did not end before an earlier life of Cortex did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LostTask {
+    /// Its mission.
+    pub mission: MissionId,
+    /// What was asked for, cut.
+    pub task: String,
 }
 
 /// Whether the robot takes tasks, and if not, why and what to do: the words with which a task is refused.

@@ -42,7 +42,7 @@ pub use discovery::{DiscoveredTools, Discovery};
 pub use error::AdapterError;
 pub use heartbeat::HeardHealth;
 pub use policy::{Policy, PolicyError, PolicySettings};
-pub use stop::{StopHandle, StopLatch, StopMemory, StopRecordError, StopServer, StopState, StopStore};
+pub use stop::{LatestStop, StopHandle, StopLatch, StopMemory, StopRecordError, StopServer, StopState, StopStore};
 pub use task_client::{Canceller, SentTask, TaskClient};
 pub use task_server::TaskServer;
 pub use tools::{OpenCall, OpenCallKind, OpenCommand, RosTools};

@@ -72,6 +72,7 @@ use std::time::Duration;
 
 use cortex_core::mission::Reopened;
 use cortex_core::{ChatModel, MissionLimits, ToolProvider, ToolSet};
+use cortex_protocol::overview::LostTask;
 use cortex_protocol::{
     Answer, EventId, MissionId, OpenQuestion, Origin, QuestionId, StopOutcome, Submission, ToolCall,
 };
@@ -169,6 +170,7 @@ impl Runtime {
             questions: Arc::default(),
             ended: Arc::default(),
             robot_state,
+            lost_tasks: watch::Sender::default(),
         }));
         let first = Arc::clone(&shared.borrow());
         if first.journal.is_kept() {
@@ -360,6 +362,12 @@ impl Runtime {
     #[must_use]
     pub fn unconfirmed_halts(&self) -> watch::Receiver<Arc<Vec<UnconfirmedHalt>>> {
         self.shared.borrow().unconfirmed_halts.listed()
+    }
+
+    /// The tasks that an earlier life of Cortex did not bring to their end, as soon as they are known.
+    #[must_use]
+    pub fn lost_tasks(&self) -> watch::Receiver<Arc<Vec<LostTask>>> {
+        self.shared.borrow().lost_tasks.subscribe()
     }
 
     /// The bounds with which the next mission begins.

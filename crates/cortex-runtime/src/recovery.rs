@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider};
+use cortex_protocol::overview::LostTask;
 use cortex_protocol::{FailureKind, HaltState, ToolCall, ToolFingerprint, ToolName, ToolOutcome};
 use futures::FutureExt;
 use futures::future::join_all;
@@ -25,6 +26,10 @@ use crate::unconfirmed_halts::GivenUp;
 /// on offer does not say that it is at rest: its component may be slow to describe itself, may have another name now, or may be
 /// kept from Cortex by the configuration.
 const FIND_PATIENCE: Duration = Duration::from_secs(15);
+
+/// Lost tasks that are shown, and characters of each.
+const MOST_LOST: usize = 10;
+const TASK_CHARACTERS: usize = 200;
 
 /// What became of a call of an earlier life.
 enum End {
@@ -42,6 +47,11 @@ pub(crate) async fn recover(shared: Arc<Shared>) {
             return;
         }
     };
+    let lost = earlier.missions.iter().take(MOST_LOST).map(|(mission, task)| LostTask {
+        mission: mission.clone(),
+        task: task.chars().take(TASK_CHARACTERS).collect(),
+    });
+    shared.lost_tasks.send_replace(Arc::new(lost.collect()));
     for (mission, task) in &earlier.missions {
         tracing::warn!(%mission, "a task was lost, because Cortex ended before it did: {task}");
         shared.journal.end_mission(mission).await;

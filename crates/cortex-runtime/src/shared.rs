@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cortex_core::{Availability, ChatModel};
+use cortex_protocol::overview::LostTask;
 use tokio::sync::{broadcast, watch};
 use tokio_util::task::TaskTracker;
 
@@ -34,4 +35,5 @@ pub(crate) struct Shared {
     pub(crate) questions: Arc<Questions>,
     pub(crate) ended: Arc<EndedMissions>,
     pub(crate) robot_state: Arc<StateWatch>,
+    pub(crate) lost_tasks: watch::Sender<Arc<Vec<LostTask>>>,
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider};
 use cortex_protocol::StopOutcome;
+use cortex_protocol::overview::LostTask;
 use cortex_protocol::{
     Effect, HaltState, MissionStatus, Origin, Submission, ToolCall, ToolName, ToolOutcome, ToolPhase,
 };
@@ -129,6 +130,9 @@ fn is_empty(journal: &Path) -> bool {
 #[tokio::test(start_paused = true)]
 async fn what_an_earlier_life_left_is_ended_before_the_next_task_begins() {
     let life = Life::after_a_kill([HaltState::Halted]);
+    let mut lost = life.runtime.lost_tasks();
+    let told = lost.wait_for(|lost| !lost.is_empty()).await.unwrap().clone();
+    assert_eq!(*told, [LostTask { mission: MISSION.into(), task: "Go.".to_owned() }], "nobody thinks that it goes on");
     life.offers_its_tool().await;
     let (status, lines) = life.task().await.unwrap();
     assert_eq!((status, life.asked()), (MissionStatus::Answered, 1));

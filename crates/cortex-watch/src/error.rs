@@ -16,8 +16,8 @@ pub enum WatchError {
     Https(String),
     /// Nobody answers.
     #[error(
-        "no Cortex answers at {address}: {problem}. Start one with `cortex run`; where its page has another address, name \
-         that address"
+        "no Cortex answers at {address}: {problem}. Start one with `cortex run`; where its page has another address, which \
+         `cortex status` shows, name that address"
     )]
     Unreachable {
         /// Where.

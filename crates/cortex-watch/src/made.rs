@@ -169,6 +169,8 @@ pub(crate) fn overview() -> Overview {
         }],
         calls: Vec::new(),
         unsettled: Vec::new(),
+        page: None,
+        lost: Vec::new(),
         budget: vec![
             BudgetOverview { expense: Expense::ModelCalls, used: 3.0, limit: Some(200.0) },
             BudgetOverview { expense: Expense::Metres, used: 8.5, limit: Some(10.0) },

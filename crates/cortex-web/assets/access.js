@@ -41,15 +41,25 @@ export function createAccess(root) {
     await renew();
   }) }, words));
 
+  let users = null;
+  async function renewUsers() {
+    if (!users) {
+      const { createUsers } = await import('./users.js');
+      users ??= createUsers({ attempt, roles: ROLES, removed: renew });
+      root.append(users.root);
+    }
+    await users.renew();
+  }
+
   async function renew() {
     const [codes, known] = await Promise.all([getJson('/api/v1/pairings'), getJson('/api/v1/sessions')]);
     keyed(open, codes, (one) => one.id, (one) => row(`/api/v1/pairings/${encodeURIComponent(one.id)}`, 'Withdraw the code', badge('warn', `Open code: ${one.role}`), h('span.quiet-text.left-words')),
       (item, one) => setText(item.querySelector('.left-words'), `good for ${coarse(one.left_s * 1000)} more`));
     keyed(sessions, known.length ? known : [null], (one) => one?.id ?? 'none', (one) => (one
-      ? row(`/api/v1/sessions/${encodeURIComponent(one.id)}`, 'End the session', bdi(clip(one.name, 60) || 'a device without a name', 'bdi.flight-tool'), badge('off', one.role),
+      ? row(`/api/v1/sessions/${encodeURIComponent(one.id)}`, 'End the session', bdi(clip(one.name, 60) || 'a device without a name', 'bdi.flight-tool'), badge('off', one.role), one.user ? h('span', 'by ', bdi(one.user)) : null,
         h('span.quiet-text', `since ${dateTime(one.created_s * 1000)}, last used in the hour of ${dateTime(one.last_used_s * 1000)}`))
       : h('li.empty', 'No device has a session. This computer needs none.')));
   }
 
-  return { show: () => attempt(renew) };
+  return { show: () => attempt(async () => { await renew(); await renewUsers(); }) };
 }

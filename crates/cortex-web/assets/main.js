@@ -1,6 +1,5 @@
 // The page: one state, one stream, four views. What changes is drawn once per frame of the screen.
 
-import { createAccess } from './access.js';
 import { createActions, getJson } from './actions.js';
 import { createCards } from './cards.js';
 import { createComponents } from './components.js';
@@ -58,7 +57,8 @@ const tools = createTools(byId('tools'), {
   actions, seenBasis, isOffered: () => !isRecording(),
   onSubmitted: (mission) => { show(mission); location.hash = 'mission'; },
 });
-const access = createAccess(byId('access'));
+/** Most people never open it: it is loaded when somebody does. */
+let access = null;
 const history = createHistory(byId('history'), { actions, seenBasis });
 
 /** The robot's clock now: as of the last frame, and the age of that frame. */
@@ -75,7 +75,10 @@ function showView() {
   for (const anchor of byId('views').children) setAttribute(anchor, 'aria-current', anchor.hash === `#${view}` ? 'page' : null);
   if (view === 'tools') tools.show(state.overview);
   if (view === 'history') history.show();
-  if (view === 'access') access.show();
+  if (view === 'access') {
+    access ??= import('./access.js').then(({ createAccess }) => createAccess(byId('access')));
+    access.then((shown) => shown.show());
+  }
   schedule();
 }
 
@@ -175,15 +178,22 @@ function drawMissions() {
   panel.root.hidden = !one;
   if (!one) {
     const refusing = overview?.readiness?.state === 'refusing';
-    remake(noMission, JSON.stringify([Boolean(overview), overview?.readiness]), () => (!overview ? [h('h2', 'Connecting to the robot…')]
+    remake(noMission, JSON.stringify([Boolean(overview), overview?.readiness, overview?.lost]), () => (!overview ? [h('h2', 'Connecting to the robot…')]
       : isRecording() ? [h('h2', 'The recording begins…')]
       : refusing ? [h('h2', 'The robot takes no tasks'), h('p', bdi(cut(overview.readiness.because, 1000) || 'It does not say why. `cortex doctor` looks for the reason.'))]
-        : [h('h2', 'The robot is free'), h('p', 'Tell it what to do, in plain words. Its plan appears here as a picture, step by step, and it asks before what needs your word.'), h('p', h('a', { href: '#tools' }, 'What it can do'), ' · ', h('a', { href: '#components' }, 'How its components are'))]));
+        : [h('h2', 'The robot is free'), lostTasks(overview.lost ?? []), h('p', 'Tell it what to do, in plain words. Its plan appears here as a picture, step by step, and it asks before what needs your word.'), h('p', h('a', { href: '#tools' }, 'What it can do'), ' · ', h('a', { href: '#components' }, 'How its components are'))]));
     return;
   }
   want(one.id);
   const mission = missionOf(state, one.id);
   panel.update(mission, { nowMs: nowMs(), task: one.task, phase: one.phase, output: one.output, budget: one.id === state.basis?.mission ? overview?.budget : null });
+}
+
+/** What a restart has ended, so that nobody waits for it. */
+function lostTasks(lost) {
+  if (!lost.length) return null;
+  return h('div', h('p', badge('warn', 'Lost', 'warning'), ` Cortex was restarted, and ${lost.length > 1 ? 'these tasks' : 'this task'} did not come to an end. Send again what is still wanted.`),
+    h('ul', lost.map((one) => h('li', bdi(cut(one.task, 200))))));
 }
 
 /** The chosen mission, or the one that runs, or the last one. */
@@ -234,7 +244,7 @@ live = connectLive({
   after: () => state.lastEvent,
   onFrame,
   onState(next) {
-    if (next.frozen && !link.frozen) frozenSince = Date.now() - next.ageMs;
+    if (next.frozen && !link.frozen) frozenSince = state.atMs;
     const changed = next.frozen !== link.frozen || next.refused !== link.refused || next.connected !== link.connected;
     link = next;
     if (changed || next.frozen) drawLink();

@@ -31,6 +31,24 @@ pub(crate) fn refused(caller: &Caller, what: &str, error: &ApiError) {
     );
 }
 
+/// A task that another system has given.
+pub(crate) fn webhook(name: &str, result: &Result<CommandOutcome, ApiError>) {
+    let what = "submit by webhook";
+    match result {
+        Ok(outcome) => tracing::info!(target: "cortex::audit", who = name, what, ?outcome),
+        Err(error) => {
+            tracing::info!(target: "cortex::audit", who = name, what, outcome = "refused", kind = ?error.kind, reason = ?error.reason);
+        }
+    }
+}
+
+/// A login that was refused, unless there were too many. `left_out`: how many before it were not logged.
+pub(crate) fn login_refused(site: &crate::site::Site, peer: std::net::IpAddr, why: &str) {
+    if let Some(left_out) = site.refused_logins.note(std::time::Instant::now()) {
+        tracing::info!(target: "cortex::audit", who = %peer, what = "login", outcome = "refused", why, left_out);
+    }
+}
+
 /// A login, which nobody has a name for yet.
 pub(crate) fn login(peer: std::net::IpAddr, outcome: &str) {
     tracing::info!(target: "cortex::audit", who = %peer, what = "login", outcome);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-use crate::access::{Caller, NOBODY, check_embedding};
+use crate::access::{Caller, check_embedding};
 use crate::audit;
 use crate::connection::Connection;
 use crate::error::ApiError;
@@ -42,6 +42,6 @@ impl FromRequestParts<Arc<Site>> for Acting {
 }
 
 fn identify(parts: &Parts, site: &Site) -> Result<Caller, ApiError> {
-    let peer = parts.extensions.get::<Connection>().map_or(NOBODY, Connection::peer);
-    site.access.identify(peer, &parts.headers)
+    let connection = parts.extensions.get::<Connection>().ok_or_else(ApiError::unauthenticated)?;
+    site.access.identify(connection, &parts.headers)
 }

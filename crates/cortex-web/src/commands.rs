@@ -11,6 +11,7 @@ use cortex_core::ControlLoss;
 use cortex_protocol::{Command, CommandOutcome, ConnectionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -55,12 +56,12 @@ pub(crate) async fn command(
         // Also with an id that is known: the robot may have been resumed since.
         return stop::begin(&site, &caller).await.map(Json);
     }
-    if let Err(error) = caller.require(request.command.role()) {
+    if let Err(error) = caller.require(request.command.role()).and_then(|()| check_words(&request.command)) {
         let result = Err(error);
         audit::command(&caller, &request.command, &result);
         return result.map(Json);
     }
-    let mut outcome = match site.commands.take(caller.session_id(), request.id, &request.command, Instant::now())? {
+    let outcome = match site.commands.take(caller.session_id(), request.id, &request.command, Instant::now())? {
         Turn::Again(outcome) => outcome,
         Turn::First(sender, outcome) => {
             let site_of_task = Arc::clone(&site);
@@ -73,6 +74,11 @@ pub(crate) async fn command(
             outcome
         }
     };
+    answered(&site, outcome).await.map(Json)
+}
+
+/// What came of a command, as soon as that is known.
+pub(crate) async fn answered(site: &Site, mut outcome: watch::Receiver<Option<Outcome>>) -> Outcome {
     let known = timeout(site.settings.limits.answer_timeout, outcome.wait_for(Option::is_some)).await.map_err(|_| {
         let reason = "Cortex has not answered in time, and may still carry the command out. Send it again with the same id to \
                       hear what came of it: it is not carried out twice.";
@@ -81,7 +87,30 @@ pub(crate) async fn command(
     let outcome = known.ok().and_then(|outcome| outcome.clone());
     let failed =
         || Err(ApiError::new(ErrorKind::Unavailable, "Cortex has failed at the command. Look whether it happened."));
-    outcome.unwrap_or_else(failed).map(Json)
+    outcome.unwrap_or_else(failed)
+}
+
+/// Waits until a task can be planned.
+pub(crate) async fn when_ready(site: &Site) -> Result<(), ApiError> {
+    let ready = timeout(READY, site.port.ready()).await;
+    let ready = ready.map_err(|_| {
+        ApiError::new(ErrorKind::Busy, "The robot is still being looked at. Try again in some seconds.")
+    })?;
+    Ok(ready?)
+}
+
+/// Words that say nothing are no task: the robot would be asked to guess.
+pub(crate) fn check_words(command: &Command) -> Result<(), ApiError> {
+    let (what, words) = match command {
+        Command::Submit { task, .. } => ("task", task),
+        Command::Revise { text, .. } => ("revision", text),
+        Command::Dispute { reason, .. } => ("reason", reason),
+        _ => return Ok(()),
+    };
+    if words.trim().is_empty() {
+        return Err(ApiError::invalid(format!("The {what} is blank. Nothing was done. Say in words what is meant.")));
+    }
+    Ok(())
 }
 
 async fn carry_out(site: &Arc<Site>, caller: &Caller, request: &CommandRequest) -> Outcome {
@@ -92,9 +121,7 @@ async fn carry_out(site: &Arc<Site>, caller: &Caller, request: &CommandRequest) 
         let ended = caller.ended();
         tokio::select! {
             () = ended.cancelled() => {}
-            ready = timeout(READY, site.port.ready()) => ready.map_err(|_| {
-                ApiError::new(ErrorKind::Busy, "The robot is still being looked at. Try again in some seconds.")
-            })??,
+            ready = when_ready(site) => ready?,
         }
     }
     caller.check_still_valid()?;

@@ -66,6 +66,14 @@ impl KnownCommands {
         clients.entry(client).or_insert_with(|| Client::new(now)).take(id, command, now)
     }
 
+    /// Forgets a command that was not carried out, so that it may be sent again with its id.
+    pub(crate) fn forget(&self, client: Uuid, id: Uuid) {
+        if let Some(client) = self.clients().get_mut(&client) {
+            client.known.remove(&id);
+            client.times.retain(|(_, known)| *known != id);
+        }
+    }
+
     fn clients(&self) -> MutexGuard<'_, HashMap<Uuid, Client>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -3,17 +3,23 @@
 //! A client of [`OperatorPort`] like any other: nothing here decides about the robot. The server has threads and a runtime of
 //! its own, so that missions and pages do not slow each other.
 //!
-//! - `server`: the listener, its bounds, its end; `router`: which request is answered by what;
-//! - `access`: who asks, with which role, and which requests a browser was tricked into; `login`: requests about that;
+//! - `server`: the listener, its bounds, its end; `places`: how many connections;
+//!   `arrival`, `tls`: how they are encrypted; `router`: which request is answered by what;
+//! - `access`: who asks, with which role, and which requests a browser was tricked into; `login`, `accounts`:
+//!   requests about that;
 //! - `hub`: what happens, gathered for all pages; `live`: one page's live stream; `sse`: the same events for programs;
 //! - `commands`, `known_commands`, `seen`: what people ask for, once each, and only while it is what they were looking at;
+//! - `webhooks`: other systems are told what happens, and give tasks;
 //! - `stop`: STOP, which waits for none of the others;
-//! - `missions`, `report`: what was recorded; `pages`: the shell and its assets; `openapi`: the API as a document.
+//! - `missions`, `report`: what was recorded; `pages`: the shell and its assets, `compressed` for the way; `openapi`: the API as a document.
 
 mod access;
+mod accounts;
+mod arrival;
 mod audit;
 mod callers;
 mod commands;
+mod compressed;
 mod connection;
 mod error;
 mod headers;
@@ -25,6 +31,8 @@ mod login;
 mod missions;
 mod openapi;
 mod pages;
+mod places;
+mod refused_logins;
 mod report;
 mod request;
 mod router;
@@ -33,6 +41,8 @@ mod server;
 mod site;
 mod sse;
 mod stop;
+mod tls;
+mod webhooks;
 mod write_timeout;
 
 use std::net::SocketAddr;
@@ -43,6 +53,7 @@ use thiserror::Error;
 
 pub use cortex_core::OperatorPort;
 pub use server::WebServer;
+pub use webhooks::{IncomingWebhook, WebhookProblem, WebhookSecret, WebhookTarget};
 
 /// Where and for whom the server listens.
 #[derive(Debug, Clone)]
@@ -55,8 +66,23 @@ pub struct WebSettings {
     pub state_directory: Option<PathBuf>,
     /// Who has to log in.
     pub login: Login,
+    /// With what the page is encrypted. None: it is not.
+    pub tls: Option<TlsFiles>,
+    /// Other systems that are told what happens.
+    pub webhooks: Vec<WebhookTarget>,
+    /// Other systems that give tasks.
+    pub incoming: Vec<IncomingWebhook>,
     /// Bounds that a client can't change.
     pub limits: WebLimits,
+}
+
+/// A certificate and its key, in PEM. Files that change are used from the next connection on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The robot's own certificate, and then those of who has signed it.
+    pub certificate: PathBuf,
+    /// The private key, without a password.
+    pub key: PathBuf,
 }
 
 /// Who has to log in.
@@ -80,6 +106,9 @@ impl WebSettings {
             robot: robot.into(),
             state_directory: None,
             login: Login::default(),
+            tls: None,
+            webhooks: Vec::new(),
+            incoming: Vec::new(),
             limits: WebLimits::default(),
         }
     }
@@ -90,6 +119,8 @@ impl WebSettings {
 pub struct WebLimits {
     /// Most connections at a time. Beyond them, [`WebLimits::CONNECTIONS_FOR_STOP`] more are answered when they ask for STOP.
     pub connections: usize,
+    /// Most of them that one peer has; of IPv6, one network of a household. This machine may have all.
+    pub connections_per_peer: usize,
     /// How long the header of a request, or its body, may take; and how long a connection may be idle.
     pub read_timeout: Duration,
     /// How long a client may take nothing of what it was sent.
@@ -97,6 +128,8 @@ pub struct WebLimits {
     /// How long the sender of a command waits for what came of it; the command goes on. Longer than a stop takes to be
     /// answered.
     pub answer_timeout: Duration,
+    /// The first pause before a webhook that was not taken is sent again. The next ones are longer.
+    pub webhook_pause: Duration,
 }
 
 impl WebLimits {
@@ -108,9 +141,11 @@ impl Default for WebLimits {
     fn default() -> Self {
         Self {
             connections: 256,
+            connections_per_peer: 96,
             read_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(30),
             answer_timeout: Duration::from_secs(40),
+            webhook_pause: Duration::from_secs(1),
         }
     }
 }
@@ -132,6 +167,16 @@ pub enum WebError {
     /// The sessions can't be kept.
     #[error("the sessions of the page can't be kept in {path}: {source}. Make it a folder that Cortex may write.")]
     Sessions {
+        /// Where.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The users can't be kept.
+    #[error(
+        "the users of the page can't be kept in {path}: {source}. Make it a file in a folder that Cortex may write."
+    )]
+    Users {
         /// Where.
         path: PathBuf,
         /// What the system says.

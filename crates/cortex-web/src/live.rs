@@ -51,7 +51,7 @@ pub(crate) async fn live(
     after: Result<Query<After>, QueryRejection>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
-    if !is_own_origin(&headers) {
+    if !is_own_origin(&headers, connection.is_encrypted()) {
         let reason = "The live stream is for the robot's own page: its 'Origin' must be the host that it connects to.";
         return Err(ApiError::new(ErrorKind::CrossOrigin, reason));
     }

@@ -14,23 +14,32 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::access::{
-    COOKIE_NAME, Caller, IDLE_S, LIFETIME, OpenPairing, PairingRefusal, Session, ShownSession, check_origin, counted_as,
+    COOKIE_NAME, Caller, IDLE_S, LIFETIME, OpenPairing, PairingRefusal, Session, ShownSession, ShownUser, check_origin,
+    counted_as,
 };
+use crate::accounts::in_turn;
 use crate::callers::{Acting, Reading};
 use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::headers::media_type;
-use crate::pages::see_other;
+use crate::pages::{AFTER_LOGIN, see_other};
 use crate::request::{json_body, whole_body};
 use crate::site::Site;
 use crate::{WebError, audit, pages};
 
 /// What a device says to get a session.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LogIn {
-    /// The pairing code.
+    /// The pairing code, for a device.
+    #[serde(default)]
     pub(crate) code: String,
+    /// Or else the name of a user.
+    #[serde(default)]
+    pub(crate) user: String,
+    /// And the user's password.
+    #[serde(default)]
+    pub(crate) password: String,
     /// What people are to call the device. Cut to 40 characters.
     #[serde(default)]
     pub(crate) name: String,
@@ -62,8 +71,8 @@ pub(crate) async fn log_in(
     let is_form = media_type(&headers).as_deref() == Some("application/x-www-form-urlencoded");
     let begun = begin_session(&site, &connection, &headers, body, is_form).await;
     match begun {
-        Ok((token, _)) if is_form => match cookie(&token, IDLE_S) {
-            Some(cookie) => see_other("/", Some(cookie)),
+        Ok((token, _)) if is_form => match cookie(&token, IDLE_S, &connection) {
+            Some(cookie) => see_other(AFTER_LOGIN, Some(cookie)),
             None => {
                 pages::login(&site, StatusCode::SERVICE_UNAVAILABLE, "The session could not be given to the browser.")
             }
@@ -84,17 +93,46 @@ async fn begin_session(
     is_form: bool,
 ) -> Result<(String, Arc<Session>), ApiError> {
     // Who logs in has nothing yet that a browser would send by itself.
-    check_origin(headers, true)?;
-    let LogIn { code, name } = if is_form {
+    check_origin(headers, true, connection.is_encrypted())?;
+    let LogIn { code, user, password, name } = if is_form {
         let body = whole_body(site, headers, body).await?;
         serde_urlencoded::from_bytes(&body)
             .map_err(|error| ApiError::invalid(format!("The form can't be read: {error}.")))?
     } else {
         json_body(site, headers, body).await?
     };
-    let redeemed = site.access.pairings().redeem(&code, counted_as(connection.peer()), Instant::now());
-    let role = redeemed.map_err(|refusal| {
-        audit::login(connection.peer(), &format!("refused: {refusal:?}"));
+    let (role, user) = match (code.trim().is_empty(), user.trim().is_empty()) {
+        (false, true) => (role_of_code(site, connection, &code)?, None),
+        (true, false) => {
+            let user = user_of_password(site, connection, user, password).await?;
+            (user.role, Some(user))
+        }
+        (true, true) => return Err(ApiError::invalid("Give a pairing code, or your name and your password.")),
+        (false, false) => {
+            return Err(ApiError::invalid("Give either a pairing code, or your name and your password, not both."));
+        }
+    };
+    let (sessions, users) = (site.access.sessions(), site.access.users());
+    let begun = blocking(move || {
+        let begun = sessions.begin(&name, user.as_ref().map(|user| user.name.clone()), role)?;
+        // Whoever was removed meanwhile is not in: either this is seen here, or the session is seen there.
+        if user.is_some_and(|user| !users.is_known(&user)) {
+            sessions.end(begun.1.id)?;
+        }
+        Ok(begun)
+    })
+    .await?;
+    let (session, user) = (&begun.1, begun.1.user.as_deref().unwrap_or_default());
+    let outcome = format!("session {} of {:?} as {role:?}, user {user:?}", session.id, session.name);
+    audit::login(connection.peer(), &outcome);
+    Ok(begun)
+}
+
+/// What a pairing code gives, which is used up.
+fn role_of_code(site: &Site, connection: &Connection, code: &str) -> Result<Role, ApiError> {
+    let redeemed = site.access.pairings().redeem(code, counted_as(connection.peer()), Instant::now());
+    redeemed.map_err(|refusal| {
+        audit::login_refused(site, connection.peer(), &format!("{refusal:?}"));
         match refusal {
             PairingRefusal::Wrong => {
                 let reason =
@@ -105,19 +143,39 @@ async fn begin_session(
                 ApiError::new(ErrorKind::TooMany, "Too many tries. Wait a minute, then type the code once more.")
             }
         }
-    })?;
-    let sessions = site.access.sessions();
-    let begun = blocking(move || sessions.begin(&name, role)).await?;
-    audit::login(connection.peer(), &format!("session {} of {:?} as {role:?}", begun.1.id, begun.1.name));
-    Ok(begun)
+    })
+}
+
+/// The user of this name and password.
+async fn user_of_password(
+    site: &Arc<Site>,
+    connection: &Connection,
+    user: String,
+    password: String,
+) -> Result<ShownUser, ApiError> {
+    if !site.access.may_try(connection.peer(), &user, Instant::now()) {
+        audit::login_refused(site, connection.peer(), "too many passwords");
+        let reason = "Too many tries. Wait a minute, or up to a quarter of an hour, or ask for a pairing code.";
+        return Err(ApiError::new(ErrorKind::TooMany, reason));
+    }
+    let verified = in_turn(site, move |users| users.verify(&user, &password)).await?;
+    verified.ok_or_else(|| {
+        audit::login_refused(site, connection.peer(), "wrong name or password");
+        let reason = "The name or the password is wrong. Try again, or ask who administers this robot.";
+        ApiError::new(ErrorKind::Forbidden, reason)
+    })
 }
 
 /// `POST /logout`.
-pub(crate) async fn log_out(State(site): State<Arc<Site>>, Acting(caller): Acting) -> Result<Response, ApiError> {
+pub(crate) async fn log_out(
+    State(site): State<Arc<Site>>,
+    Extension(connection): Extension<Connection>,
+    Acting(caller): Acting,
+) -> Result<Response, ApiError> {
     let (sessions, id) = (site.access.sessions(), caller.session_id());
     blocking(move || sessions.end(id)).await?;
     audit::acted(&caller, "logout", "the session is ended");
-    Ok(see_other("/login", cookie("", 0)))
+    Ok(see_other("/login", cookie("", 0, &connection)))
 }
 
 /// A role to give.
@@ -224,7 +282,8 @@ async fn blocking<T: Send + 'static>(
     }
 }
 
-fn cookie(token: &str, lifetime_s: u64) -> Option<HeaderValue> {
-    let cookie = format!("{COOKIE_NAME}={token}; HttpOnly; SameSite=Strict; Path=/; Max-Age={lifetime_s}");
+fn cookie(token: &str, lifetime_s: u64, connection: &Connection) -> Option<HeaderValue> {
+    let secure = if connection.is_encrypted() { "; Secure" } else { "" };
+    let cookie = format!("{COOKIE_NAME}={token}; HttpOnly; SameSite=Strict; Path=/; Max-Age={lifetime_s}{secure}");
     HeaderValue::from_str(&cookie).ok()
 }

@@ -12,11 +12,13 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::access::{OpenPairing, ShownSession};
+use crate::access::{OpenPairing, ShownSession, ShownUser};
+use crate::accounts::NewUser;
 use crate::commands::CommandRequest;
 use crate::error::ApiError;
 use crate::login::{LogIn, LoggedIn, NewPairing, PairingCode};
 use crate::seen::Seen;
+use crate::webhooks::incoming::GivenTask;
 
 /// `GET /api/v1/openapi.json`.
 pub(crate) async fn document() -> Response {
@@ -139,6 +141,8 @@ fn add_readings(document: &mut Document) {
     document.add_query("/api/v1/events", "after", "The last event that the client has.", "string");
     let answer = document.json::<Vec<OpenPairing>>();
     document.add("get", "/api/v1/pairings", administer, "The open pairing codes.", Nothing, answer);
+    let answer = document.json::<Vec<ShownUser>>();
+    document.add("get", "/api/v1/users", administer, "The users who log in with a password.", Nothing, answer);
     let answer = document.json::<Vec<ShownSession>>();
     document.add("get", "/api/v1/sessions", administer, "The sessions.", Nothing, answer);
 }
@@ -153,9 +157,16 @@ fn add_actions(document: &mut Document) {
     let (body, answer) = (document.json::<NewPairing>(), document.json::<PairingCode>());
     document.add("post", "/api/v1/pairings", administer, "Makes a pairing code.", body, answer);
     document.add("delete", "/api/v1/pairings/{id}", administer, "Ends a pairing code.", Nothing, Nothing);
+    let body = document.json::<NewUser>();
+    document.add("post", "/api/v1/users", administer, "Makes a user.", body, Nothing);
+    let what = "Removes a user, and ends the user's sessions.";
+    document.add("delete", "/api/v1/users/{name}", administer, what, Nothing, Nothing);
     document.add("delete", "/api/v1/sessions/{id}", administer, "Ends a session.", Nothing, Nothing);
+    let (body, answer) = (document.json::<GivenTask>(), document.json::<CommandOutcome>());
+    let signed = "the headers of Standard Webhooks, signed with the secret of the webhook";
+    document.add("post", "/api/v1/webhooks/{name}", signed, "A task from another system.", body, answer);
     let (body, answer) = (document.json::<LogIn>(), document.json::<LoggedIn>());
-    document.add("post", "/login", "a pairing code", "Begins a session.", body, answer);
+    document.add("post", "/login", "a pairing code, or a name and a password", "Begins a session.", body, answer);
 }
 
 #[cfg(test)]

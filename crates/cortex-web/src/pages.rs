@@ -1,15 +1,17 @@
 //! The pages: shells that the server fills in, so that there is something to see and a STOP to press before any script runs;
 //! and what they load, embedded in the binary.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, SET_COOKIE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, SET_COOKIE, VARY,
+};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use cortex_protocol::overview::Overview;
 use cortex_protocol::{CommandOutcome, ToolName};
@@ -17,6 +19,7 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 use sha2::{Digest as _, Sha256};
 
 use crate::access::check_embedding;
+use crate::compressed::{gzip, takes_gzip};
 use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::site::Site;
@@ -30,6 +33,10 @@ const PAGE: &str = "page.html";
 const LOGIN: &str = "login.html";
 const STOPPED: &str = "stopped.html";
 
+/// Where a login leads to. It tells whether the browser has kept the cookie.
+pub(crate) const AFTER_LOGIN: &str = "/?from=login";
+const FROM_LOGIN: &str = "from=login";
+
 /// A digest of all assets: part of their addresses, so that a browser keeps them until any of them changes.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut digest = Sha256::new();
@@ -41,17 +48,32 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 });
 
+/// Those that are smaller compressed, by name. Made once, when the first one is asked for.
+static COMPRESSED: LazyLock<BTreeMap<String, Bytes>> = LazyLock::new(|| {
+    let compressed = |name: &str| Some(Bytes::from(gzip(&Assets::get(name)?.data)?));
+    Assets::iter().filter_map(|name| Some((name.to_string(), compressed(&name)?))).collect()
+});
+
 /// `GET /`.
 pub(crate) async fn page(
     State(site): State<Arc<Site>>,
     Extension(connection): Extension<Connection>,
     headers: HeaderMap,
+    uri: Uri,
 ) -> Response {
     if let Err(error) = check_embedding(&headers) {
         return error.into_response();
     }
-    if site.access.identify(connection.peer(), &headers).is_err() {
-        return see_other("/login", None);
+    let is_from_login = uri.query() == Some(FROM_LOGIN);
+    match site.access.identify(&connection, &headers) {
+        Err(_) if is_from_login => {
+            let said = "You were logged in, but this browser did not keep the cookie. Allow cookies for this address, then \
+                        log in with a new code.";
+            return login(&site, StatusCode::FORBIDDEN, said);
+        }
+        Err(_) => return see_other("/login", None),
+        Ok(_) if is_from_login => return see_other("/", None),
+        Ok(_) => {}
     }
     let overview = site.port.overviews().latest();
     let values = [("summary", summary(&overview)), ("version", env!("CARGO_PKG_VERSION").to_owned())];
@@ -60,7 +82,8 @@ pub(crate) async fn page(
 
 /// The login page, with what is to be said about the last try.
 pub(crate) fn login(site: &Site, status: StatusCode, said: &str) -> Response {
-    shell(site, LOGIN, status, &[("problem", said.to_owned())])
+    let users = if site.access.users().are_there() { "" } else { "hidden" };
+    shell(site, LOGIN, status, &[("problem", said.to_owned()), ("users", users.to_owned())])
 }
 
 /// The answer to a STOP that was pressed without a script.
@@ -172,9 +195,11 @@ pub(crate) async fn asset(Path(path): Path<String>, headers: HeaderMap) -> Resul
     let (file, media_type) = file
         .zip(media_type(name))
         .ok_or_else(|| ApiError::new(ErrorKind::NotFound, "There is no such file. Load the page again."))?;
-    let tag = etag(&file);
+    let compressed = COMPRESSED.get(name).filter(|_| takes_gzip(&headers)).cloned();
+    let tag = etag(&file, if compressed.is_some() { "-gzip" } else { "" });
     let is_known = headers.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
-    let data = Bytes::from(file.data.into_owned());
+    let is_compressed = compressed.is_some();
+    let data = compressed.unwrap_or_else(|| Bytes::from(file.data.into_owned()));
     let mut response =
         if is_known { StatusCode::NOT_MODIFIED.into_response() } else { Response::new(Body::from(data)) };
     // Of another version, the name may hold something else by now.
@@ -183,6 +208,10 @@ pub(crate) async fn asset(Path(path): Path<String>, headers: HeaderMap) -> Resul
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(kept));
+    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    if is_compressed {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         headers.insert(ETAG, tag);
     }
@@ -193,9 +222,9 @@ fn is_version(text: &str) -> bool {
     text.len() == VERSION.len() && text.chars().all(|letter| letter.is_ascii_hexdigit())
 }
 
-fn etag(file: &EmbeddedFile) -> String {
+fn etag(file: &EmbeddedFile, form: &str) -> String {
     let digest: String = file.metadata.sha256_hash().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("\"{digest}\"")
+    format!("\"{digest}{form}\"")
 }
 
 /// Files of other kinds are served to nobody.
@@ -231,7 +260,7 @@ mod tests {
     fn the_shells_are_there_and_ask_only_for_what_is_known() {
         for (shell, known) in [
             (PAGE, &["robot", "assets", "summary", "version"][..]),
-            (LOGIN, &["robot", "assets", "problem"]),
+            (LOGIN, &["robot", "assets", "problem", "users"]),
             (STOPPED, &["robot", "assets", "outcome", "not_stopped"]),
         ] {
             let file = Assets::get(shell).unwrap();

@@ -12,7 +12,8 @@ use axum::{Json, Router};
 use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::site::Site;
-use crate::{commands, headers, live, login, missions, openapi, pages, sse, stop};
+use crate::webhooks::incoming;
+use crate::{accounts, commands, headers, live, login, missions, openapi, pages, sse, stop};
 
 const STOP: &str = "/stop";
 
@@ -29,8 +30,11 @@ pub(crate) fn router(site: Arc<Site>) -> Router {
         .route("/events", get(sse::events))
         .route("/live", get(live::live))
         .route("/commands", post(commands::command))
+        .route("/webhooks/{name}", post(incoming::receive))
         .route("/pairings", get(login::pairings).post(login::make_pairing))
         .route("/pairings/{id}", delete(login::end_pairing))
+        .route("/users", get(accounts::users).post(accounts::make_user))
+        .route("/users/{name}", delete(accounts::remove_user))
         .route("/sessions", get(login::sessions))
         .route("/sessions/{id}", delete(login::end_session))
         .route("/openapi.json", get(openapi::document));

@@ -1,10 +1,11 @@
 //! The listener: its own threads, its bounds, its end.
 
 use std::collections::VecDeque;
+use std::future::ready;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::Router;
 use axum::body::Body;
@@ -13,9 +14,10 @@ use cortex_protocol::Role;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -23,12 +25,16 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
 use crate::access::Access;
+use crate::arrival::{Arrival, arrive, astray};
 use crate::connection::Connection;
 use crate::hub::Hub;
 use crate::known_commands::KnownCommands;
+use crate::places::Places;
+use crate::refused_logins::RefusedLogins;
 use crate::router::router;
 use crate::site::Site;
-use crate::write_timeout::WriteTimeout;
+use crate::tls::Tls;
+use crate::webhooks::outgoing;
 use crate::{WebError, WebLimits, WebSettings};
 
 /// Threads of the server.
@@ -57,6 +63,7 @@ impl WebServer {
     /// [`address`](Self::address).
     pub fn start(settings: WebSettings, port: Arc<dyn OperatorPort>) -> Result<Self, WebError> {
         let access = Access::open(settings.login, settings.state_directory.as_deref())?;
+        let tls = settings.tls.clone().map(|files| Arc::new(Tls::open(files)));
         let listener = listen(settings.listen)?;
         let failed = |source| WebError::Listen { address: settings.listen, source };
         let address = listener.local_addr().map_err(failed)?;
@@ -68,9 +75,27 @@ impl WebServer {
             let _on_it = runtime.enter();
             let hub = Hub::start(&port, ended.clone());
             let listener = TcpListener::from_std(listener).map_err(failed)?;
-            let (commands, connections) = (KnownCommands::default(), Arc::default());
-            (Arc::new(Site { settings, port, access, hub, commands, connections, tasks, ended }), listener)
+            (
+                Arc::new(Site {
+                    settings,
+                    port,
+                    access,
+                    tls,
+                    hub,
+                    commands: KnownCommands::default(),
+                    connections: Arc::default(),
+                    refused_logins: RefusedLogins::default(),
+                    started_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs()),
+                    tasks,
+                    ended,
+                }),
+                listener,
+            )
         };
+        {
+            let _on_it = runtime.enter();
+            outgoing::start(&site);
+        }
         runtime.spawn(accept(Arc::clone(&site), listener));
         tracing::info!(%address, "the page is served");
         Ok(Self { address, site, runtime: Some(runtime) })
@@ -80,6 +105,13 @@ impl WebServer {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The address that is typed into a browser.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let scheme = if self.site.tls.as_ref().is_some_and(|tls| tls.is_usable()) { "https" } else { "http" };
+        format!("{scheme}://{}/", self.address)
     }
 
     /// Makes a pairing code: whoever types it into the login page within ten minutes, once, gets a session with this role.
@@ -140,7 +172,8 @@ fn listen(address: SocketAddr) -> Result<std::net::TcpListener, WebError> {
 
 async fn accept(site: Arc<Site>, listener: TcpListener) {
     let router = router(Arc::clone(&site));
-    let places = Arc::new(Semaphore::new(site.settings.limits.connections));
+    let limits = site.settings.limits;
+    let places = Places::new(limits.connections, limits.connections_per_peer);
     let mut spare = Spare::default();
     loop {
         let accepted = tokio::select! {
@@ -155,7 +188,7 @@ async fn accept(site: Arc<Site>, listener: TcpListener) {
                 continue;
             }
         };
-        let connection = Connection::new(peer.ip(), Arc::clone(&places).try_acquire_owned().ok());
+        let connection = Connection::new(peer.ip(), places.take(peer.ip()));
         let is_spare = connection.is_spare();
         let served = site.tasks.spawn(serve(Arc::clone(&site), router.clone(), stream, connection));
         if is_spare {
@@ -185,21 +218,20 @@ async fn serve(site: Arc<Site>, router: Router, stream: TcpStream, connection: C
     // What is small goes at once.
     let _ = stream.set_nodelay(true);
     let limits = site.settings.limits;
-    let is_spare = connection.is_spare();
-    let stream = TokioIo::new(WriteTimeout::new(stream, limits.write_timeout));
-    let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
-        request.extensions_mut().insert(connection.clone());
-        router.clone().oneshot(request.map(Body::new))
-    });
-    let served = http1::Builder::new()
-        .timer(TokioTimer::new())
-        // One that is kept free for STOP is given back at once.
-        .keep_alive(!is_spare)
-        .header_read_timeout(limits.read_timeout)
-        .max_buf_size(HEADER_BYTES)
-        .max_headers(HEADER_FIELDS)
-        .serve_connection(stream, service)
-        .with_upgrades();
+    let served = async {
+        let arrival = arrive(site.tls.as_ref(), stream, limits.read_timeout, limits.write_timeout).await?;
+        match arrival {
+            Arrival::Clear(stream) => answer(&site, router, stream, connection).await,
+            Arrival::Encrypted(stream) => answer(&site, router, stream, connection.encrypted()).await,
+            Arrival::Astray(stream) => {
+                let is_encryption_there = site.tls.as_ref().is_some_and(|tls| tls.is_usable());
+                let service = service_fn(move |request| {
+                    ready(Ok::<_, std::convert::Infallible>(astray(&request, is_encryption_there)))
+                });
+                http(&site, false).serve_connection(TokioIo::new(stream), service).await.map_err(io::Error::other)
+            }
+        }
+    };
     tokio::select! {
         served = served => {
             if let Err(error) = served {
@@ -208,4 +240,29 @@ async fn serve(site: Arc<Site>, router: Router, stream: TcpStream, connection: C
         }
         () = site.ended.cancelled() => {}
     }
+}
+
+/// Answers the requests of a connection.
+async fn answer<S>(site: &Site, router: Router, stream: S, connection: Connection) -> io::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    // One that is kept free for STOP is given back at once.
+    let keep_alive = !connection.is_spare();
+    let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(connection.clone());
+        router.clone().oneshot(request.map(Body::new))
+    });
+    let served = http(site, keep_alive).serve_connection(TokioIo::new(stream), service).with_upgrades();
+    served.await.map_err(io::Error::other)
+}
+
+fn http(site: &Site, keep_alive: bool) -> http1::Builder {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .keep_alive(keep_alive)
+        .header_read_timeout(site.settings.limits.read_timeout)
+        .max_buf_size(HEADER_BYTES)
+        .max_headers(HEADER_FIELDS);
+    http
 }

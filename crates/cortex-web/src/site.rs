@@ -11,15 +11,22 @@ use crate::access::Access;
 use crate::hub::Hub;
 use crate::known_commands::KnownCommands;
 use crate::live_connections::LiveConnections;
+use crate::refused_logins::RefusedLogins;
+use crate::tls::Tls;
 
 /// What all requests share.
 pub(crate) struct Site {
     pub(crate) settings: WebSettings,
     pub(crate) port: Arc<dyn OperatorPort>,
     pub(crate) access: Access,
+    /// None: the page is not encrypted.
+    pub(crate) tls: Option<Arc<Tls>>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) commands: KnownCommands,
     pub(crate) connections: Arc<LiveConnections>,
+    pub(crate) refused_logins: RefusedLogins,
+    /// When the server was started, in seconds since 1970.
+    pub(crate) started_s: u64,
     /// What goes on when its client is gone, and connections that last.
     pub(crate) tasks: TaskTracker,
     /// Is cancelled when the server ends.

@@ -49,7 +49,7 @@ pub(crate) async fn stop(
 }
 
 async fn stop_for(site: &Arc<Site>, connection: &Connection, headers: &HeaderMap) -> Result<CommandOutcome, ApiError> {
-    let caller = site.access.identify(connection.peer(), headers)?;
+    let caller = site.access.identify(connection, headers)?;
     caller.check_origin(headers).inspect_err(|error| audit::refused(&caller, "stop", error))?;
     begin(site, &caller).await
 }

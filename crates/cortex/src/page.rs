@@ -3,31 +3,42 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cortex_config::{LoginChoice, PageSettings};
+use cortex_config::{IncomingChoice, LoginChoice, PageSettings, SecretPlace, TlsChoice, WebhookChoice};
 use cortex_core::OperatorPort;
 use cortex_node::management::tell;
 use cortex_protocol::Role;
 use cortex_runtime::RuntimeConfig;
 use cortex_runtime::tape::PAGE_FOLDER;
-use cortex_web::{Login, WebServer, WebSettings};
+use cortex_web::{IncomingWebhook, Login, TlsFiles, WebServer, WebSettings, WebhookSecret, WebhookTarget};
 
-/// Serves the page there, and says where it is. Whoever is not at this machine needs a code, of which the first is printed.
+/// Serves the page there, and says where it is, also to `tell_page`. Whoever is not at this machine needs a code, of which the first is printed.
 pub(crate) fn serve(
     page: PageSettings,
     robot: String,
     sessions: Option<PathBuf>,
     port: Arc<dyn OperatorPort>,
+    tell_page: impl FnOnce(String),
 ) -> Option<WebServer> {
     let login = match page.login {
         LoginChoice::Others => Login::Others,
         LoginChoice::Everyone => Login::Everyone,
     };
-    let settings = WebSettings { state_directory: sessions, login, ..WebSettings::new(page.address, robot) };
+    let tls = page.tls.map(|TlsChoice { certificate, key }| TlsFiles { certificate, key });
+    let settings = WebSettings {
+        state_directory: sessions,
+        login,
+        tls,
+        webhooks: page.webhooks.into_iter().filter_map(webhook).collect(),
+        incoming: page.incoming.into_iter().filter_map(incoming).collect(),
+        ..WebSettings::new(page.address, robot)
+    };
     let server = WebServer::start(settings, port)
         .inspect_err(|problem| tracing::error!("there is no page, and the robot works on without: {problem}"))
         .ok()?;
     let address = server.address();
-    tell(&format!("page: http://{address}/"));
+    let place = server.url();
+    tell(&format!("page: {place}"));
+    tell_page(place);
     // Who may let others in, where the robot's own computer can't.
     let role = if login == Login::Everyone { Role::Administer } else { Role::Operate };
     if login == Login::Everyone || !address.ip().is_loopback() {
@@ -40,6 +51,32 @@ pub(crate) fn serve(
         }
     }
     Some(server)
+}
+
+/// Another system that is told what happens. One that can't be is told in the log, and the robot works on without.
+fn webhook(choice: WebhookChoice) -> Option<WebhookTarget> {
+    let WebhookChoice { url, events, secret: place, allow_http } = choice;
+    let made = secret(&place).and_then(|secret| Ok(WebhookTarget::new(&url, secret, events, allow_http)?));
+    // The address may hold a secret behind its host.
+    let host = url.split(['?', '#']).next().unwrap_or_default();
+    made.inspect_err(|problem| tracing::error!("the webhook to {host} is not told of anything: {problem}")).ok()
+}
+
+/// Another system that gives tasks.
+fn incoming(choice: IncomingChoice) -> Option<IncomingWebhook> {
+    let made = secret(&choice.secret).and_then(|secret| Ok(IncomingWebhook::new(&choice.name, secret)?));
+    made.inspect_err(|problem| tracing::error!("the webhook {:?} takes no tasks: {problem}", choice.name)).ok()
+}
+
+fn secret(place: &SecretPlace) -> anyhow::Result<WebhookSecret> {
+    let text = match place {
+        SecretPlace::File(file) => std::fs::read_to_string(file)
+            .map_err(|error| anyhow::anyhow!("{} can't be read: {error}", file.display()))?,
+        SecretPlace::Variable(name) => {
+            std::env::var(name).map_err(|_| anyhow::anyhow!("the variable {name} of the environment is not set"))?
+        }
+    };
+    Ok(WebhookSecret::parse(&text)?)
 }
 
 /// Where the sessions of this node's page outlive a restart. None: its records don't, either.

@@ -151,7 +151,8 @@ async fn serve(
     };
     let self_watch = SelfWatch::start(watched, figures, resolved.watch.hang)?;
     let operators = Operators::new(agent.clone(), &runtime, stop.handle(), &self_watch);
-    let page = page.and_then(|page| page::serve(page, name, sessions, Arc::new(operators)));
+    let page = page
+        .and_then(|page| page::serve(page, name, sessions, Arc::new(operators), |place| self_watch.tell_page(place)));
     #[cfg(debug_assertions)]
     crate::faults::arm(&robot.node);
     let happening = recipe.zip(acting).zip(supervised.as_ref()).map(|((recipe, acting), supervised)| {

@@ -273,8 +273,8 @@ impl Monitor {
         loop {
             let mut changed = false;
             let mut blame = self.blame();
-            // Before anything is done about a failure.
             self.contain(&blame);
+            self.release(&blame);
             for name in &order {
                 if self.step(name, &blame) {
                     changed = true;
@@ -290,8 +290,21 @@ impl Monitor {
         self.finish();
     }
 
-    /// Lets one component take a step; says whether it did.
+    /// Lets one component take a step; says whether it did. Containment comes before whatever the step does: an action that
+    /// is to help must not begin while the failed component still takes calls.
     fn step(&mut self, name: &ComponentName, blame: &BTreeMap<ComponentName, ComponentName>) -> bool {
+        let earlier = self.effects.len();
+        if !self.take_step(name, blame) {
+            return false;
+        }
+        let reports = self.effects.iter().skip(earlier).take_while(|effect| matches!(effect, Effect::Report { .. }));
+        let acts = self.effects.split_off(earlier + reports.count());
+        self.contain(&self.blame());
+        self.effects.extend(acts);
+        true
+    }
+
+    fn take_step(&mut self, name: &ComponentName, blame: &BTreeMap<ComponentName, ComponentName>) -> bool {
         let missing: Vec<ComponentName> =
             self.dependencies.needs(name).iter().filter(|other| blame.contains_key(*other)).cloned().collect();
         let standby = self.standbys.get(name).and_then(|other| self.members.get(other));
@@ -338,41 +351,50 @@ impl Monitor {
         })
     }
 
-    /// Puts into quarantine what does not work, and takes out what does; pauses missions and lets them go on.
+    /// Puts into quarantine what does not work, and pauses missions.
     fn contain(&mut self, blame: &BTreeMap<ComponentName, ComponentName>) {
         if self.phase != Phase::Running {
             return;
         }
         for name in self.dependencies.order() {
-            // What was never up has offered nothing yet.
-            let has_worked = self.members.get(name).is_some_and(SupervisedComponent::has_worked);
-            let culprit = blame.get(name).filter(|_| has_worked);
-            if self.quarantine.get(name) == culprit {
-                continue;
-            }
-            match culprit {
-                Some(culprit) => {
-                    self.quarantine.insert(name.clone(), culprit.clone());
-                    self.effects.push(Effect::Quarantine { component: name.clone(), cause: culprit.clone() });
-                }
-                None => {
-                    self.quarantine.remove(name);
-                    self.effects.push(Effect::Release { component: name.clone() });
-                }
+            let Some(culprit) = self.culprit(name, blame) else { continue };
+            if self.quarantine.get(name) != Some(culprit) {
+                self.quarantine.insert(name.clone(), culprit.clone());
+                self.effects.push(Effect::Quarantine { component: name.clone(), cause: culprit.clone() });
             }
         }
-        let pausing = self.members.values().find(|member| member.pauses_missions());
-        match (pausing, self.missions_paused) {
-            (Some(member), false) => {
-                self.effects.push(Effect::PauseMissions { cause: member.name().clone() });
-                self.missions_paused = true;
-            }
-            (None, true) => {
-                self.effects.push(Effect::ResumeMissions);
-                self.missions_paused = false;
-            }
-            _ => {}
+        if !self.missions_paused
+            && let Some(member) = self.members.values().find(|member| member.pauses_missions())
+        {
+            self.effects.push(Effect::PauseMissions { cause: member.name().clone() });
+            self.missions_paused = true;
         }
+    }
+
+    /// Takes what works out of quarantine, and lets missions go on.
+    fn release(&mut self, blame: &BTreeMap<ComponentName, ComponentName>) {
+        if self.phase != Phase::Running {
+            return;
+        }
+        for name in self.dependencies.order() {
+            if self.culprit(name, blame).is_none() && self.quarantine.remove(name).is_some() {
+                self.effects.push(Effect::Release { component: name.clone() });
+            }
+        }
+        if self.missions_paused && !self.members.values().any(SupervisedComponent::pauses_missions) {
+            self.effects.push(Effect::ResumeMissions);
+            self.missions_paused = false;
+        }
+    }
+
+    /// Because of whom a component belongs into quarantine. One that was never up has offered nothing yet.
+    fn culprit<'a>(
+        &self,
+        name: &ComponentName,
+        blame: &'a BTreeMap<ComponentName, ComponentName>,
+    ) -> Option<&'a ComponentName> {
+        let has_worked = self.members.get(name).is_some_and(SupervisedComponent::has_worked);
+        blame.get(name).filter(|_| has_worked)
     }
 
     fn finish(&mut self) {

@@ -13,7 +13,7 @@ mod publishing;
 pub(crate) mod screen;
 mod told;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cortex_monitor::MonitorEvent;
@@ -58,6 +58,7 @@ pub struct Sources {
 /// Gathers and publishes until it is dropped.
 pub struct Status {
     overviews: watch::Receiver<Arc<Overview>>,
+    collector: Arc<StatusCollector>,
     _tasks: JoinSet<()>,
 }
 
@@ -73,6 +74,7 @@ impl Status {
             view: sources.supervised.as_ref().map(supervision::Watch::view),
             told: Mutex::default(),
             changes: Changes::default(),
+            page: OnceLock::new(),
             sources,
         });
         let missions = collector.sources.runtime.events();
@@ -86,13 +88,20 @@ impl Status {
         tasks.spawn(follow(Arc::clone(&collector), runtime.watch_readiness()));
         tasks.spawn(follow(Arc::clone(&collector), runtime.unconfirmed_halts()));
         tasks.spawn(follow(Arc::clone(&collector), runtime.watch_availability()));
+        tasks.spawn(follow(Arc::clone(&collector), runtime.lost_tasks()));
         let first = Arc::new(collector.overview());
         let sender = watch::Sender::new(Arc::clone(&first));
         let overviews = sender.subscribe();
         let latest = publishing::Latest::new(sender, first);
         let (endpoints, clock) = (robot.endpoints.clone(), robot.node.clock().clone());
-        tasks.spawn(publishing::publish(collector, latest, endpoints, clock));
-        Self { overviews, _tasks: tasks }
+        tasks.spawn(publishing::publish(Arc::clone(&collector), latest, endpoints, clock));
+        Self { overviews, collector, _tasks: tasks }
+    }
+
+    /// Has the overview say where the page for people is. The first address stays.
+    pub fn tell_page(&self, address: String) {
+        let _ = self.collector.page.set(address);
+        self.collector.changes.note();
     }
 
     /// The overview, now and later, within the process: renewed within a frame of a change, and every few seconds. Closed
@@ -114,6 +123,8 @@ struct StatusCollector {
     told: Mutex<Told>,
     /// What has it look anew before its time.
     changes: Changes,
+    /// Where the page for people is, once that is known.
+    page: OnceLock<String>,
     sources: Sources,
 }
 
@@ -154,6 +165,8 @@ impl StatusCollector {
             budget,
             watchdog: self.sources.watchdog.clone(),
             recording: None,
+            page: self.page.get().cloned(),
+            lost: self.sources.runtime.lost_tasks().borrow().to_vec(),
         }
     }
 

@@ -14,7 +14,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 /// Rows of what the person was told.
 const NOTICE_ROWS: usize = 3;
 /// What keys do. The first ones are what somebody in a hurry needs.
-const KEYS: [(&str, &str); 17] = [
+const KEYS: [(&str, &str); 18] = [
     ("S, !", "STOP the robot, at once. No key locks it."),
     ("Ctrl-S", "the same, also while you type"),
     ("q, Ctrl-C", "leave the view. No stop: the robot goes on."),

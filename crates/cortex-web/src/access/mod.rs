@@ -1,14 +1,17 @@
 //! Who asks, and with which role. Somebody at this very machine needs no login; everybody else needs a session.
 
+pub(crate) mod kept;
 mod pairing;
 mod peer;
 mod secret;
 mod sessions;
+mod tries;
+mod users;
 
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, COOKIE};
@@ -18,11 +21,20 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 pub(crate) use pairing::{LIFETIME, OpenPairing, PairingRefusal, Pairings};
-pub(crate) use peer::{NOBODY, check_embedding, check_origin, counted_as, is_own_origin};
+pub(crate) use peer::{check_embedding, check_origin, counted_as, is_own_origin};
 pub(crate) use sessions::{IDLE_S, Session, Sessions, ShownSession};
+pub(crate) use users::{ShownUser, Users};
 
+use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::{Login, WebError};
+use tries::Tries;
+
+/// Tries of passwords that a peer has within a time, and that a user has, whoever tries: pairing codes stay as a way in.
+const PEER_TRIES: u32 = 5;
+const PEER_TIME: Duration = Duration::from_secs(60);
+const USER_TRIES: u32 = 20;
+const USER_TIME: Duration = Duration::from_secs(900);
 
 /// The cookie that holds the token of a session.
 pub(crate) const COOKIE_NAME: &str = "cortex_session";
@@ -32,6 +44,9 @@ pub(crate) struct Access {
     login: Login,
     sessions: Arc<Sessions>,
     pairings: Mutex<Pairings>,
+    users: Arc<Users>,
+    /// Tries of passwords, by who tries and by whose they are.
+    tries: Mutex<(Tries<IpAddr>, Tries<String>)>,
 }
 
 /// Somebody who may look on, at least.
@@ -41,6 +56,8 @@ pub(crate) struct Caller {
     role: Role,
     /// Whether browsers do not send by themselves what the caller is known by.
     is_program: bool,
+    /// Whether the connection is: then so is the robot's own page.
+    is_encrypted: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -52,7 +69,10 @@ enum Who {
 impl Access {
     /// Reads the sessions. Reads files.
     pub(crate) fn open(login: Login, directory: Option<&Path>) -> Result<Self, WebError> {
-        Ok(Self { login, sessions: Arc::new(Sessions::open(directory)?), pairings: Mutex::default() })
+        let sessions = Arc::new(Sessions::open(directory)?);
+        let tries = (Tries::new(PEER_TRIES, PEER_TIME), Tries::new(USER_TRIES, USER_TIME));
+        let users = Arc::new(Users::open(directory)?);
+        Ok(Self { login, sessions, pairings: Mutex::default(), users, tries: Mutex::new(tries) })
     }
 
     /// Makes a code that gives one device a session with this role.
@@ -68,23 +88,30 @@ impl Access {
     ///
     /// # Errors
     /// When nobody knows.
-    pub(crate) fn identify(&self, peer: IpAddr, headers: &HeaderMap) -> Result<Caller, ApiError> {
+    pub(crate) fn identify(&self, connection: &Connection, headers: &HeaderMap) -> Result<Caller, ApiError> {
         // A token that is given counts, wherever it comes from.
         if headers.contains_key(AUTHORIZATION) {
             let token = crate::headers::one(headers, AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
             let session = token.and_then(|token| self.sessions.find(token.trim()));
-            return session.map(|session| self.of_session(session, true)).ok_or_else(ApiError::unauthenticated);
+            return session
+                .map(|session| self.of_session(session, connection, true))
+                .ok_or_else(ApiError::unauthenticated);
         }
-        if self.login == Login::Others && peer::is_this_machine(peer, headers) {
-            return Ok(Caller { who: Who::ThisMachine, role: Role::Administer, is_program: true });
+        if self.login == Login::Others && peer::is_this_machine(connection.peer(), headers) {
+            return Ok(Caller {
+                who: Who::ThisMachine,
+                role: Role::Administer,
+                is_program: true,
+                is_encrypted: connection.is_encrypted(),
+            });
         }
         let session = cookies(headers).find_map(|token| self.sessions.find(token));
-        session.map(|session| self.of_session(session, false)).ok_or_else(ApiError::unauthenticated)
+        session.map(|session| self.of_session(session, connection, false)).ok_or_else(ApiError::unauthenticated)
     }
 
-    fn of_session(&self, session: Arc<Session>, is_program: bool) -> Caller {
+    fn of_session(&self, session: Arc<Session>, connection: &Connection, is_program: bool) -> Caller {
         self.touch(&session);
-        Caller { role: session.role, who: Who::Session(session), is_program }
+        Caller { role: session.role, who: Who::Session(session), is_program, is_encrypted: connection.is_encrypted() }
     }
 
     fn touch(&self, session: &Session) {
@@ -105,6 +132,18 @@ impl Access {
         }
     }
 
+    /// Counts a try of a password. False where it is one too many.
+    pub(crate) fn may_try(&self, peer: IpAddr, user: &str, now: Instant) -> bool {
+        let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
+        let (by_peer, by_user) = &mut *tries;
+        let user = user.trim().to_lowercase().chars().take(64).collect();
+        by_peer.count(counted_as(peer), now) && by_user.count(user, now)
+    }
+
+    pub(crate) fn users(&self) -> Arc<Users> {
+        Arc::clone(&self.users)
+    }
+
     pub(crate) fn sessions(&self) -> Arc<Sessions> {
         Arc::clone(&self.sessions)
     }
@@ -122,11 +161,11 @@ impl Caller {
         self.role
     }
 
-    /// The name of the device, for people.
+    /// The name of the user, or else of the device, for people.
     pub(crate) fn name(&self) -> &str {
         match &self.who {
             Who::ThisMachine => THIS_MACHINE,
-            Who::Session(session) => &session.name,
+            Who::Session(session) => session.user.as_deref().unwrap_or(&session.name),
         }
     }
 
@@ -165,7 +204,7 @@ impl Caller {
     /// # Errors
     /// When another site's page may have asked.
     pub(crate) fn check_origin(&self, headers: &HeaderMap) -> Result<(), ApiError> {
-        check_origin(headers, self.is_program)
+        check_origin(headers, self.is_program, self.is_encrypted)
     }
 
     /// Checks the role.

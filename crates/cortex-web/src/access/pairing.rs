@@ -1,6 +1,5 @@
 //! Pairing codes: how a new device gets its session. Short, for one use, for a short time.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
@@ -10,6 +9,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::secret::{SecretDigest, typed_code};
+use super::tries::Tries;
 
 /// How long a code is good.
 pub(crate) const LIFETIME: Duration = Duration::from_secs(600);
@@ -20,14 +20,17 @@ const WRONG_TRIES: u32 = 10;
 /// Tries of one peer within [`TRIES_TIME`].
 const TRIES: u32 = 5;
 const TRIES_TIME: Duration = Duration::from_secs(60);
-/// Peers whose tries are counted at a time.
-const PEERS: usize = 1_024;
 
 /// The open codes, and who has tried how often.
-#[derive(Default)]
 pub(crate) struct Pairings {
     open: Vec<Pairing>,
-    tries: HashMap<IpAddr, Tries>,
+    tries: Tries<IpAddr>,
+}
+
+impl Default for Pairings {
+    fn default() -> Self {
+        Self { open: Vec::new(), tries: Tries::new(TRIES, TRIES_TIME) }
+    }
 }
 
 struct Pairing {
@@ -36,12 +39,6 @@ struct Pairing {
     role: Role,
     until: Instant,
     wrong_tries: u32,
-}
-
-#[derive(Clone, Copy)]
-struct Tries {
-    since: Instant,
-    count: u32,
 }
 
 /// An open code, without the code.
@@ -82,7 +79,9 @@ impl Pairings {
     /// # Errors
     /// When it is not open, or the peer may not try now.
     pub(crate) fn redeem(&mut self, typed: &str, peer: IpAddr, now: Instant) -> Result<Role, PairingRefusal> {
-        self.count_try(peer, now)?;
+        if !self.tries.count(peer, now) {
+            return Err(PairingRefusal::TooMany);
+        }
         self.forget_ended(now);
         let typed = SecretDigest::of(&typed_code(typed));
         // Each one is compared, whichever matches.
@@ -118,30 +117,12 @@ impl Pairings {
     fn forget_ended(&mut self, now: Instant) {
         self.open.retain(|pairing| now < pairing.until);
     }
-
-    fn count_try(&mut self, peer: IpAddr, now: Instant) -> Result<(), PairingRefusal> {
-        if self.tries.len() >= PEERS {
-            self.tries.retain(|_, tries| now.saturating_duration_since(tries.since) < TRIES_TIME);
-        }
-        // So many peers at a time are one attack.
-        if self.tries.len() >= PEERS && !self.tries.contains_key(&peer) {
-            return Err(PairingRefusal::TooMany);
-        }
-        let tries = self.tries.entry(peer).or_insert(Tries { since: now, count: 0 });
-        if now.saturating_duration_since(tries.since) >= TRIES_TIME {
-            *tries = Tries { since: now, count: 0 };
-        }
-        if tries.count >= TRIES {
-            return Err(PairingRefusal::TooMany);
-        }
-        tries.count += 1;
-        Ok(())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access::tries::COUNTED;
 
     const CODE: &str = "ABCD-EFGH";
 
@@ -192,7 +173,7 @@ mod tests {
     #[test]
     fn the_number_of_peers_that_are_counted_is_bounded() {
         let (mut pairings, now) = (Pairings::default(), Instant::now());
-        for number in 0..u32::try_from(PEERS).unwrap() {
+        for number in 0..u32::try_from(COUNTED).unwrap() {
             assert_eq!(pairings.redeem("AAAA", IpAddr::V4(number.into()), now), Err(PairingRefusal::Wrong));
         }
         assert_eq!(pairings.redeem("AAAA", peer(1), now), Err(PairingRefusal::TooMany));

@@ -1,6 +1,6 @@
 //! Whether a request comes from this very machine, and whether the page that sends it is the robot's own.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use axum::http::header::{AUTHORIZATION, FORWARDED, HOST, HeaderName, ORIGIN, VIA};
 use axum::http::{HeaderMap, Uri};
@@ -63,9 +63,9 @@ pub(crate) fn counted_as(peer: IpAddr) -> IpAddr {
 ///
 /// # Errors
 /// When another site's page may have sent it.
-pub(crate) fn check_origin(headers: &HeaderMap, is_program_trusted: bool) -> Result<(), ApiError> {
+pub(crate) fn check_origin(headers: &HeaderMap, is_program_trusted: bool, is_encrypted: bool) -> Result<(), ApiError> {
     let allowed = if headers.contains_key(ORIGIN) {
-        is_own_origin(headers)
+        is_own_origin(headers, is_encrypted)
     } else if headers.contains_key(FETCH_SITE) {
         one(headers, FETCH_SITE).is_some_and(|site| matches!(site, "same-origin" | "none"))
     } else {
@@ -82,12 +82,13 @@ pub(crate) fn check_origin(headers: &HeaderMap, is_program_trusted: bool) -> Res
     Err(ApiError::new(ErrorKind::CrossOrigin, reason))
 }
 
-/// Whether the page that asks has the same host and port as the request itself.
-pub(crate) fn is_own_origin(headers: &HeaderMap) -> bool {
+/// Whether the page that asks has the same host and port as the request itself. On an encrypted connection, one that was
+/// loaded in clear may have been made by anybody on the way.
+pub(crate) fn is_own_origin(headers: &HeaderMap, is_encrypted: bool) -> bool {
     let Some((origin, host)) = one(headers, ORIGIN).zip(one(headers, HOST)) else { return false };
     let Ok(origin) = origin.parse::<Uri>() else { return false };
     let default_port = match origin.scheme_str() {
-        Some("http") => ":80",
+        Some("http") if !is_encrypted => ":80",
         Some("https") => ":443",
         _ => return false,
     };
@@ -111,9 +112,6 @@ pub(crate) fn check_embedding(headers: &HeaderMap) -> Result<(), ApiError> {
     }
     Ok(())
 }
-
-/// The peer where none is known: nobody trusts it.
-pub(crate) const NOBODY: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 #[cfg(test)]
 mod tests {
@@ -200,13 +198,22 @@ mod tests {
             ("http://evil.example@127.0.0.1:8642", "127.0.0.1:8642", false),
         ] {
             let headers = headers(&[("origin", origin), ("host", host)]);
-            assert_eq!(check_origin(&headers, true).is_ok(), own, "{origin} {host}");
+            assert_eq!(check_origin(&headers, true, false).is_ok(), own, "{origin} {host}");
         }
     }
 
     #[test]
+    fn a_page_that_came_in_clear_does_nothing_on_an_encrypted_connection() {
+        let from = |origin| headers(&[("origin", origin), ("host", "robot.local")]);
+        assert!(check_origin(&from("https://robot.local"), true, true).is_ok());
+        assert!(check_origin(&from("http://robot.local"), true, true).is_err());
+        assert!(check_origin(&from("https://robot.local"), true, false).is_ok(), "a proxy may have encrypted it");
+    }
+
+    #[test]
     fn without_an_origin_the_browser_or_the_kind_of_request_decides() {
-        let judged = |given: &[(&'static str, &'static str)], trusted| check_origin(&headers(given), trusted).is_ok();
+        let judged =
+            |given: &[(&'static str, &'static str)], trusted| check_origin(&headers(given), trusted, false).is_ok();
         assert!(judged(&[("sec-fetch-site", "same-origin")], false));
         assert!(judged(&[("sec-fetch-site", "none")], false));
         assert!(!judged(&[("sec-fetch-site", "cross-site")], true));

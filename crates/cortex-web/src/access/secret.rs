@@ -78,6 +78,14 @@ pub(crate) fn typed_code(text: &str) -> String {
     letters.take(2 * CODE_LETTERS).flat_map(char::to_uppercase).collect()
 }
 
+/// What makes the digests of equal passwords differ.
+///
+/// # Errors
+/// When the system has no random numbers.
+pub(crate) fn salt() -> io::Result<[u8; 16]> {
+    random()
+}
+
 fn random<const BYTES: usize>() -> io::Result<[u8; BYTES]> {
     let mut bytes = [0; BYTES];
     let mut filled = 0;

@@ -1,8 +1,6 @@
 //! Sessions: which devices may do what. They outlive a restart, and end when somebody ends them or nobody uses them.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::kept;
 use super::secret::{SecretDigest, token};
 use crate::WebError;
 
@@ -32,6 +31,8 @@ const FILE: &str = "sessions.json";
 pub(crate) struct Session {
     pub(crate) id: Uuid,
     pub(crate) name: String,
+    /// Who has logged in with a password.
+    pub(crate) user: Option<String>,
     pub(crate) role: Role,
     created_s: u64,
     last_used_s: AtomicU64,
@@ -56,6 +57,9 @@ pub(crate) struct ShownSession {
     pub(crate) id: Uuid,
     /// The name that its device was given.
     pub(crate) name: String,
+    /// The user who has logged in there with a password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) user: Option<String>,
     /// What it may do.
     pub(crate) role: Role,
     /// When it began, in seconds since 1970.
@@ -70,6 +74,8 @@ struct Stored {
     id: Uuid,
     token_sha256: String,
     name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
     role: Role,
     created_s: u64,
     last_used_s: u64,
@@ -91,19 +97,9 @@ impl Sessions {
     pub(crate) fn open(directory: Option<&Path>) -> Result<Self, WebError> {
         let Some(directory) = directory else { return Ok(Self::with(None, Vec::new())) };
         let failed = |source| WebError::Sessions { path: directory.to_owned(), source };
-        DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
+        kept::make_folder(directory).map_err(failed)?;
         let file = directory.join(FILE);
-        let known = match read(&file) {
-            Ok(known) => known,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => {
-                let aside = file.with_extension("unreadable");
-                tracing::error!(file = %file.display(), aside = %aside.display(), %error,
-                    "the sessions of the page can't be read and were put aside: every device has to log in again");
-                fs::rename(&file, &aside).map_err(failed)?;
-                Vec::new()
-            }
-        };
+        let known = kept::or_put_aside(&file, read(&file), "every device has to log in again").map_err(failed)?;
         Ok(Self::with(Some(file), known))
     }
 
@@ -115,11 +111,17 @@ impl Sessions {
     ///
     /// # Errors
     /// When there are too many, the system has no random numbers, or the file can't be written.
-    pub(crate) fn begin(&self, name: &str, role: Role) -> Result<(String, Arc<Session>), WebError> {
+    pub(crate) fn begin(
+        &self,
+        name: &str,
+        user: Option<String>,
+        role: Role,
+    ) -> Result<(String, Arc<Session>), WebError> {
         let (token, now_s) = (token().map_err(WebError::Random)?, now_s());
         let session = Arc::new(Session {
             id: Uuid::new_v4(),
             name: clean_name(name),
+            user,
             role,
             created_s: now_s,
             last_used_s: AtomicU64::new(now_s / COARSE_S * COARSE_S),
@@ -164,13 +166,26 @@ impl Sessions {
     /// # Errors
     /// When the file can't be written: the session is ended, but would be back after a restart.
     pub(crate) fn end(&self, id: Uuid) -> Result<bool, WebError> {
+        self.end_those(|session| session.id == id)
+    }
+
+    /// Ends all sessions of a user, in the same way.
+    ///
+    /// # Errors
+    /// As [`end`](Self::end).
+    pub(crate) fn end_of_user(&self, user: &str) -> Result<bool, WebError> {
+        self.end_those(|session| session.user.as_deref() == Some(user))
+    }
+
+    fn end_those(&self, is_to_end: impl Fn(&Session) -> bool) -> Result<bool, WebError> {
         let mut known = self.known();
         let before = known.len();
         known.retain(|(_, session)| {
-            if session.id == id {
+            let ends = is_to_end(session);
+            if ends {
                 session.ended.cancel();
             }
-            session.id != id
+            !ends
         });
         let was_there = known.len() < before;
         drop(known);
@@ -184,6 +199,7 @@ impl Sessions {
         let shown = |session: &Session| ShownSession {
             id: session.id,
             name: session.name.clone(),
+            user: session.user.clone(),
             role: session.role,
             created_s: session.created_s,
             last_used_s: session.last_used_s.load(Ordering::Relaxed),
@@ -202,12 +218,13 @@ impl Sessions {
             id: session.id,
             token_sha256: token.text(),
             name: session.name.clone(),
+            user: session.user.clone(),
             role: session.role,
             created_s: session.created_s,
             last_used_s: session.last_used_s.load(Ordering::Relaxed),
         };
         let all: Vec<Stored> = self.known().iter().map(stored).collect();
-        replace(file, &all).map_err(|source| WebError::Sessions { path: file.clone(), source })
+        kept::replace(file, &all).map_err(|source| WebError::Sessions { path: file.clone(), source })
     }
 
     fn known(&self) -> MutexGuard<'_, Vec<(SecretDigest, Arc<Session>)>> {
@@ -226,15 +243,14 @@ fn forget_idle(known: &mut Vec<(SecretDigest, Arc<Session>)>, now_s: u64) {
 }
 
 fn read(file: &Path) -> io::Result<Vec<(SecretDigest, Arc<Session>)>> {
-    let text = fs::read(file)?;
-    fs::set_permissions(file, fs::Permissions::from_mode(0o600))?;
-    let stored: Vec<Stored> = serde_json::from_slice(&text)?;
+    let stored: Vec<Stored> = kept::read(file)?;
     let session = |stored: Stored| {
         let digest = SecretDigest::read(&stored.token_sha256)
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a digest of a token can't be read"))?;
         let session = Session {
             id: stored.id,
             name: clean_name(&stored.name),
+            user: stored.user,
             role: stored.role,
             created_s: stored.created_s,
             last_used_s: AtomicU64::new(stored.last_used_s),
@@ -243,20 +259,6 @@ fn read(file: &Path) -> io::Result<Vec<(SecretDigest, Arc<Session>)>> {
         Ok((digest, Arc::new(session)))
     };
     stored.into_iter().map(session).collect()
-}
-
-/// Puts a new file in the place of the old one, so that one of them is whole whatever happens.
-fn replace(file: &Path, stored: &[Stored]) -> io::Result<()> {
-    let new = file.with_extension("new");
-    match fs::remove_file(&new) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
-    written.write_all(&serde_json::to_vec_pretty(stored)?)?;
-    written.sync_all()?;
-    fs::rename(&new, file)?;
-    file.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 
 /// A device's name for people and logs: one line, without characters that change how others are shown.
@@ -278,6 +280,9 @@ fn now_s() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
@@ -285,7 +290,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("state/web");
         let sessions = Sessions::open(Some(&state)).unwrap();
-        let (token, begun) = sessions.begin("the hall's phone", Role::Operate).unwrap();
+        let (token, begun) = sessions.begin("the hall's phone", None, Role::Operate).unwrap();
         drop(sessions);
         let text = fs::read_to_string(state.join(FILE)).unwrap();
         assert!(!text.contains(&token), "{text}");
@@ -303,7 +308,7 @@ mod tests {
     #[test]
     fn nobody_for_thirty_days_ends_a_session() {
         let sessions = Sessions::open(None).unwrap();
-        let (token, session) = sessions.begin("a", Role::Watch).unwrap();
+        let (token, session) = sessions.begin("a", None, Role::Watch).unwrap();
         let begun_s = session.last_used_s.load(Ordering::Relaxed);
         assert!(sessions.find_at(&token, begun_s + IDLE_S - 1).is_some());
         assert!(sessions.find_at(&token, begun_s + IDLE_S).is_none());
@@ -313,7 +318,7 @@ mod tests {
     #[test]
     fn a_clock_that_was_set_back_for_a_while_ends_no_session() {
         let sessions = Sessions::open(None).unwrap();
-        let (_, session) = sessions.begin("a", Role::Watch).unwrap();
+        let (_, session) = sessions.begin("a", None, Role::Watch).unwrap();
         let later_s = now_s() + IDLE_S;
         session.last_used_s.store(later_s, Ordering::Relaxed);
         assert!(!Sessions::touch(&session), "what was known already is not written again");
@@ -328,7 +333,7 @@ mod tests {
             let sessions = Sessions::open(Some(folder.path())).unwrap();
             assert!(sessions.list().is_empty());
             assert_eq!(fs::read_to_string(folder.path().join("sessions.unreadable")).unwrap(), text);
-            sessions.begin("a", Role::Watch).unwrap();
+            sessions.begin("a", None, Role::Watch).unwrap();
             assert_eq!(Sessions::open(Some(folder.path())).unwrap().list().len(), 1);
         }
     }
@@ -346,9 +351,9 @@ mod tests {
     fn the_number_of_sessions_is_bounded() {
         let sessions = Sessions::open(None).unwrap();
         for _ in 0..MOST {
-            sessions.begin("a", Role::Watch).unwrap();
+            sessions.begin("a", None, Role::Watch).unwrap();
         }
-        assert!(matches!(sessions.begin("a", Role::Watch), Err(WebError::TooManySessions(MOST))));
+        assert!(matches!(sessions.begin("a", None, Role::Watch), Err(WebError::TooManySessions(MOST))));
     }
 
     #[test]

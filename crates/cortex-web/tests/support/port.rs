@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -34,6 +34,8 @@ pub(crate) struct ScriptedPort {
     /// Stops that have come to their end.
     pub(crate) stops_ended: watch::Sender<usize>,
     pub(crate) tape: Mutex<Option<PathBuf>>,
+    /// Whether the next task is refused because there is too much to do.
+    pub(crate) is_busy: AtomicBool,
     /// Streams of events that continue after one.
     pub(crate) refills: AtomicUsize,
     /// When the holder of the controls was heard last.
@@ -91,6 +93,7 @@ impl ScriptedPort {
             stops_end: watch::Sender::new(true),
             stops_ended: watch::Sender::new(0),
             tape: Mutex::default(),
+            is_busy: AtomicBool::new(false),
             refills: AtomicUsize::new(0),
             heard: Mutex::new(Instant::now()),
         }
@@ -221,6 +224,9 @@ impl ClientPort for ScriptedPort {
                 Ok(CommandOutcome::Stopped(StopOutcome { missions_ended: 1, not_stopped: vec!["base.go_to".into()] }))
             }
             Command::Resume => Ok(CommandOutcome::Resumed { was_stopped: true }),
+            Command::Submit { .. } if self.is_busy.swap(false, Ordering::Relaxed) => {
+                Err(CommandError::new(CommandErrorKind::Busy, "another task is being taken"))
+            }
             Command::Submit { .. } => Ok(CommandOutcome::Submitted { mission: "m".into() }),
             Command::Cancel { mission } => Ok(CommandOutcome::Cancelled { mission }),
             Command::Pause | Command::Unpause | Command::TakeOver | Command::HandBack => {

@@ -215,3 +215,23 @@ async fn who_waits_too_long_for_a_command_asks_again_and_does_nothing_twice() {
     assert_eq!(again.status(), 200);
     assert_eq!(server.port.executed().len(), 1);
 }
+
+#[tokio::test]
+async fn words_that_say_nothing_are_no_command() {
+    let server = TestServer::start();
+    for blank in ["", " \n\t", "\u{2003}"] {
+        for given in [
+            json!({"command": "submit", "task": blank, "session": null}),
+            json!({"command": "revise", "mission": null, "text": blank}),
+            json!({"command": "dispute", "mission": "m", "reason": blank}),
+        ] {
+            let sent = command(1, &server.seen().await, given.clone());
+            assert_eq!(
+                refusal(server.post("/api/v1/commands").json(&sent)).await,
+                (400, "invalid".to_owned()),
+                "{given}"
+            );
+        }
+    }
+    assert!(server.port.executed().is_empty());
+}

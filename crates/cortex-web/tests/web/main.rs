@@ -13,8 +13,12 @@ mod support;
 
 mod commands;
 mod control;
+mod first_load;
 mod hostile;
 mod live;
 mod missions;
 mod stop;
+mod tls;
 mod trust;
+mod users;
+mod webhooks;

@@ -176,3 +176,31 @@ async fn where_everyone_has_to_log_in_so_does_the_robots_own_computer() {
     let read = server.get("/api/v1/sessions").bearer_auth(token).send().await.unwrap();
     assert_eq!(read.status(), 200);
 }
+
+#[tokio::test]
+async fn a_browser_that_keeps_no_cookies_is_told_so_and_not_asked_again_and_again() {
+    let server = TestServer::start();
+    let far = |request: reqwest::RequestBuilder| request.header("X-Forwarded-For", "10.0.0.1");
+    let code = server.server.pairing_code(Role::Watch).unwrap();
+    let begun = far(server.post("/login")).form(&[("code", code)]).send().await.unwrap();
+    let place = begun.headers()["location"].to_str().unwrap().to_owned();
+    let cookie = begun.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let kept_none = far(server.get(&place)).send().await.unwrap();
+    assert_eq!(kept_none.status(), 403);
+    assert!(kept_none.text().await.unwrap().contains("did not keep the cookie"));
+    let kept = far(server.get(&place)).header("Cookie", cookie).send().await.unwrap();
+    assert_eq!((kept.status().as_u16(), kept.headers()["location"].to_str().unwrap()), (303, "/"));
+}
+
+#[tokio::test]
+async fn refused_logins_are_logged_with_a_limit() {
+    let server = TestServer::start();
+    let lines = || crate::support::log().matches("what=\"login\" outcome=\"refused\"").count();
+    let before = lines();
+    for _ in 0..40 {
+        let (status, _) = refused(server.post("/login").json(&json!({"code": "AAAA-AAAA"}))).await;
+        assert!([403, 429].contains(&status), "{status}");
+    }
+    let logged = lines() - before;
+    assert!((1..=30).contains(&logged), "{logged} lines; other tests are refused, too");
+}

@@ -177,7 +177,17 @@ impl Watch {
     }
 
     fn effects(&mut self, now: Duration, effects: &[Effect]) {
+        let mut tended = BTreeSet::new();
         for effect in effects {
+            match effect {
+                Effect::Act { component, .. } | Effect::NotifyOperator { component, .. } => {
+                    tended.insert(component);
+                }
+                Effect::Quarantine { component, .. } => {
+                    assert!(!tended.contains(component), "{component} is tended to before it is kept from missions");
+                }
+                _ => {}
+            }
             assert!(!self.finished, "nothing follows the end");
             self.trust.effect(effect);
             match effect {

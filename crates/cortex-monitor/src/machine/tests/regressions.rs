@@ -295,7 +295,7 @@ fn who_has_to_start_a_node_at_its_end_that_cortex_has_not_started_is_told() {
     let mut world = arm();
     state(&mut world, "arm", LifecycleState::Finalized);
     world.run_for(1.0);
-    did(&world, &["arm given up", "tell of arm", "pause arm because of arm"]);
+    did(&world, &["pause arm because of arm", "arm given up", "tell of arm"]);
     let words = world.effects.iter().find_map(|(_, effect)| match effect {
         Effect::NotifyOperator { message, .. } => Some(message.as_str()),
         _ => None,

@@ -1,0 +1,64 @@
+//! How far the events got that are told to another system. It outlives a restart, so that none is left out.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use cortex_protocol::EventId;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::access::kept;
+
+/// How often it is written while nothing is sent.
+const OFTEN: Duration = Duration::from_secs(1);
+
+/// The last event that is done with.
+pub(super) struct Position {
+    file: Option<PathBuf>,
+    last: Option<EventId>,
+    written: Instant,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Stored {
+    after: Option<EventId>,
+}
+
+impl Position {
+    /// That of the system at this address. Reads files.
+    pub(super) fn open(folder: Option<&Path>, url: &str) -> Self {
+        // The address may hold a secret.
+        let name: String = Sha256::digest(url).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let file = folder.map(|folder| folder.join(format!("webhook-{name}.json")));
+        let read = file.as_ref().map(|file| {
+            let read = kept::or_put_aside(file, kept::read(file), "events of before are not sent to the webhook");
+            read.unwrap_or_else(|error| {
+                tracing::error!(%error, "how far a webhook got is not known: it gets what happens from now on");
+                Stored::default()
+            })
+        });
+        Self { file, last: read.unwrap_or_default().after, written: Instant::now() }
+    }
+
+    pub(super) fn last(&self) -> Option<EventId> {
+        self.last.clone()
+    }
+
+    /// Notes that an event is done with. `was_sent`: it is not to be sent again. May write a file.
+    pub(super) async fn pass(&mut self, event: EventId, was_sent: bool) {
+        self.last = Some(event);
+        if was_sent || self.written.elapsed() >= OFTEN {
+            self.write().await;
+        }
+    }
+
+    /// Writes it down. Writes a file.
+    pub(super) async fn write(&mut self) {
+        self.written = Instant::now();
+        let (Some(file), Some(last)) = (self.file.clone(), self.last.clone()) else { return };
+        let written = tokio::task::spawn_blocking(move || kept::replace(&file, &Stored { after: Some(last) })).await;
+        if let Ok(Err(error)) = written {
+            tracing::warn!(%error, "how far a webhook got was not written down: after a restart it gets some events again");
+        }
+    }
+}
