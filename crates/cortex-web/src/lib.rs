@@ -11,7 +11,7 @@
 //! - `commands`, `known_commands`, `seen`: what people ask for, once each, and only while it is what they were looking at;
 //! - `webhooks`: other systems are told what happens, and give tasks;
 //! - `stop`: STOP, which waits for none of the others;
-//! - `missions`, `report`: what was recorded; `pages`: the shell and its assets, `compressed` for the way; `openapi`: the API as a document.
+//! - `missions`, `report`: what was recorded; `incident`: what is needed to look into a mission elsewhere; `pages`: the shell and its assets, `compressed` for the way; `openapi`: the API as a document.
 
 mod access;
 mod accounts;
@@ -24,6 +24,7 @@ mod connection;
 mod error;
 mod headers;
 mod hub;
+mod incident;
 mod known_commands;
 mod live;
 mod live_connections;

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use async_trait::async_trait;
-use cortex_core::{ClientPort, EventStream, OperatorPort, OverviewStream};
+use cortex_core::{ClientPort, ControlLoss, ControlPort, EventStream, OperatorPort, OverviewStream};
 use cortex_protocol::event::{EventData, SPEC_VERSION};
 use cortex_protocol::overview::{OVERVIEW_VERSION, Overview};
 use cortex_protocol::{
-    CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, EventId, MissionEvent, MissionId,
-    OpenQuestion, Origin, Principal, RecordedMission, ToolSpec,
+    CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, ConnectionId, EventId, MissionEvent,
+    MissionId, OpenQuestion, Origin, Principal, RecordedMission, ToolSpec,
 };
 use cortex_ros::{LatestStop, StopHandle};
 use serde_json::json;
@@ -201,6 +201,13 @@ impl ClientPort for TalkativePort {
     fn questions(&self) -> Vec<OpenQuestion> {
         Vec::new()
     }
+}
+
+/// Nobody has the controls of it.
+impl ControlPort for TalkativePort {
+    fn keep_controls(&self, _connection: &ConnectionId) {}
+
+    fn lose_controls(&self, _connection: &ConnectionId, _loss: ControlLoss) {}
 }
 
 #[async_trait]
