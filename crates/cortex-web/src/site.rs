@@ -23,10 +23,10 @@ pub(crate) struct Site {
     pub(crate) tls: Option<Arc<Tls>>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) commands: KnownCommands,
-    pub(crate) connections: Arc<LiveConnections>,
     pub(crate) refused_logins: RefusedLogins,
     /// When the server was started, in seconds since 1970.
     pub(crate) started_s: u64,
+    pub(crate) connections: Arc<LiveConnections>,
     /// What goes on when its client is gone, and connections that last.
     pub(crate) tasks: TaskTracker,
     /// Is cancelled when the server ends.

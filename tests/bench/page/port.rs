@@ -203,11 +203,11 @@ impl ClientPort for TalkativePort {
     }
 }
 
-/// Nobody has the controls of it.
+/// Nobody takes the controls here.
 impl ControlPort for TalkativePort {
-    fn keep_controls(&self, _connection: &ConnectionId) {}
+    fn keep_controls(&self, _: &ConnectionId) {}
 
-    fn lose_controls(&self, _connection: &ConnectionId, _loss: ControlLoss) {}
+    fn lose_controls(&self, _: &ConnectionId, _: ControlLoss) {}
 }
 
 #[async_trait]

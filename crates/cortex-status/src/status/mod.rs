@@ -87,8 +87,8 @@ impl Status {
         tasks.spawn(follow(Arc::clone(&collector), stop.watch_latest()));
         tasks.spawn(follow(Arc::clone(&collector), runtime.watch_readiness()));
         tasks.spawn(follow(Arc::clone(&collector), runtime.unconfirmed_halts()));
-        tasks.spawn(follow(Arc::clone(&collector), runtime.watch_availability()));
         tasks.spawn(follow(Arc::clone(&collector), runtime.lost_tasks()));
+        tasks.spawn(follow(Arc::clone(&collector), runtime.watch_availability()));
         let first = Arc::new(collector.overview());
         let sender = watch::Sender::new(Arc::clone(&first));
         let overviews = sender.subscribe();

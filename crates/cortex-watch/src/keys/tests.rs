@@ -149,7 +149,7 @@ fn what_ends_a_mission_or_a_stop_is_confirmed() {
     assert_eq!((person.told(), &person.ui.mode), ("Nothing was done.", &Mode::View));
     assert_eq!(person.letter('r'), None);
     assert!(person.told().contains("not stopped"));
-    let stopped = Basis { stops: 1, stopped: true, mission: None, plan: 0 };
+    let stopped = Basis { stops: 1, stopped: true, mission: None, plan: 0, control: 0 };
     let mut person = Person::before(|frame| frame.basis = Some(stopped.clone()));
     assert_eq!(person.letter('c'), None);
     assert_eq!(person.told(), "No mission runs.");

@@ -68,7 +68,7 @@ pub(in super::super) fn overview() -> Overview {
         paused: Some("base does not work".to_owned()),
         control: Control {
             state: ControlState::Held,
-            because: "Anna's tablet has the controls".to_owned(),
+            because: "a tablet has the controls".to_owned(),
             ..Control::default()
         },
         missions: vec![MissionOverview {
@@ -116,7 +116,7 @@ fn what_matters_is_on_it() {
         "STOPPED (~/stop was called). Nothing is sent until `cortex resume`.",
         "not known to be at rest: base.go_to, arm.wave",
         "missions are paused: base does not work",
-        "controls: Anna's tablet has the controls",
+        "controls: a tablet has the controls",
         "12 requests, about 3400 tokens, 1 errors",
         "10 s ago: the endpoint can't be reached",
         "spent: 3400 of 10000 tokens",
