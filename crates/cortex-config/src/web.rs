@@ -141,8 +141,9 @@ pub(super) fn page(web: &WebConfig) -> anyhow::Result<Option<PageSettings>> {
             "configuration: web.listen is '{listen}'; it must be an address and a port, such as 127.0.0.1:8642, or \"off\""
         )
     })?;
-    let webhook = |hook: &WebhookConfig| {
-        let secret = secret(&format!("web.webhooks, {}", hook.url), &hook.secret_file, &hook.secret_env)?;
+    // An address may hold a secret: it is not repeated.
+    let webhook = |(place, hook): (usize, &WebhookConfig)| {
+        let secret = secret(&format!("web.webhooks, number {}", place + 1), &hook.secret_file, &hook.secret_env)?;
         Ok(WebhookChoice { url: hook.url.clone(), events: hook.events.clone(), secret, allow_http: hook.allow_http })
     };
     let incoming = |hook: &IncomingConfig| {
@@ -153,7 +154,7 @@ pub(super) fn page(web: &WebConfig) -> anyhow::Result<Option<PageSettings>> {
         address,
         login: web.login,
         tls: tls(web)?,
-        webhooks: web.webhooks.iter().map(webhook).collect::<anyhow::Result<_>>()?,
+        webhooks: web.webhooks.iter().enumerate().map(webhook).collect::<anyhow::Result<_>>()?,
         incoming: web.incoming.iter().map(incoming).collect::<anyhow::Result<_>>()?,
     }))
 }
@@ -258,6 +259,7 @@ mod tests {
         assert_eq!(both.incoming[0].secret, SecretPlace::Variable("SHOP".to_owned()));
         for (text, said) in [
             ("[[web.incoming]]\nname = 'shop'", "web.incoming, shop: give either secret_file or secret_env"),
+            ("[[web.webhooks]]\nurl = 'https://a'\nevents = []", "web.webhooks, number 1: give either"),
             ("[[web.incoming]]\nname = 'shop'\nsecret_file = 's'", "it must be a full path"),
             ("[[web.incoming]]\nname = 'shop'\nsecret = 'whsec_'", "secret"),
             ("[[web.webhooks]]\nurl = 'https://a'\nsecret_env = 'A'", "events"),

@@ -193,13 +193,7 @@ pub fn line(event: &MissionEvent) -> String {
             format!("waiting up to {:.0} s for what has left: {}", patience.as_secs_f64(), named(tools))
         }
         MissionEvent::ComponentReturned { tools } => format!("back again: {}", named(tools)),
-        MissionEvent::ControlChanged { control, lasted } => {
-            let because = capped(&control.because, SHOWN);
-            match lasted {
-                Some(lasted) => format!("{because} after {} s", in_seconds(*lasted)),
-                None => because,
-            }
-        }
+        MissionEvent::ControlChanged { control, lasted } => control_changed(&control.because, *lasted),
         MissionEvent::TaskRevised { text, origin } => {
             format!("the task is revised by {} {}: {}", origin.channel, origin.client, capped(text, SHOWN))
         }
@@ -254,6 +248,14 @@ fn availability(event: &MissionEvent) -> String {
 fn is_unseen(character: char) -> bool {
     let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || (character.is_control() && !matches!(character, '\n' | '\r'))
+}
+
+fn control_changed(because: &str, lasted: Option<Duration>) -> String {
+    let because = capped(because, SHOWN);
+    match lasted {
+        Some(lasted) => format!("{because} after {} s", in_seconds(lasted)),
+        None => because,
+    }
 }
 
 fn named(tools: &[ToolName]) -> String {

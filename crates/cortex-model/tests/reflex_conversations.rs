@@ -297,6 +297,40 @@ async fn steps_that_were_cut_are_planned_next() {
 }
 
 #[tokio::test]
+async fn what_a_person_has_interrupted_is_planned_anew_and_is_no_failure() {
+    let report = |number: u32, place: &str, status: StepStatus, outcome: Option<ToolOutcome>| StepReport {
+        plan: 1,
+        number: StepNumber(number),
+        tool: "base.go_to".into(),
+        arguments: json!({"place": place}).as_object().cloned().unwrap(),
+        planned: serde_json::Map::new(),
+        instead_of: Vec::new(),
+        status,
+        outcome,
+        note: String::new(),
+        duration: None,
+        timing: cortex_protocol::execution::StepTiming::default(),
+        overtaken: false,
+        interrupted: true,
+        verification: None,
+        by: None,
+    };
+    let halted = ToolOutcome::cancelled(cortex_protocol::HaltState::Halted, "halted");
+    let steps = vec![
+        // It arrived while it was being halted.
+        report(1, "kitchen", StepStatus::Success, Some(ToolOutcome::success(json!("arrived")))),
+        report(2, "bedroom", StepStatus::Failed, Some(halted)),
+        report(3, "living_room", StepStatus::Blocked, None),
+    ];
+    let conversation = vec![Message::User { fragments: vec![Fragment::Ledger { steps, outputs: 20_000 }] }];
+    let task = "go to the kitchen, go to the bedroom and go to the living room";
+    let reply = ask(&request(task, home_robot(), conversation)).await;
+    let place = |name: &str| CallArguments::read(&json!({"place": name}).to_string());
+    let calls: Vec<CallArguments> = reply.calls.iter().map(|call| call.arguments.clone()).collect();
+    assert_eq!(calls, [place("bedroom"), place("living_room")]);
+}
+
+#[tokio::test]
 async fn calls_are_numbered_and_carry_wire_names() {
     let reply = ask(&request("go to the kitchen and look around", home_robot(), Vec::new())).await;
     let calls: Vec<(&str, &str)> = reply.calls.iter().map(|call| (call.id.as_str(), call.name.as_str())).collect();

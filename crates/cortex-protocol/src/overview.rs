@@ -255,7 +255,7 @@ pub enum MissionPhase {
     Planning,
     /// The plan is carried out.
     Acting,
-    /// It waits for a component.
+    /// It waits for a component, or for a person who paused the robot or has the controls.
     Waiting,
     /// What is in flight is being halted.
     Stopping,

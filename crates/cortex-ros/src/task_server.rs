@@ -8,6 +8,7 @@
 //! Each goal that is accepted gets exactly one result. A refusal by the agent is a result too (`ABORTED`, with the
 //! reason), since a refused goal could carry none; only an id that was used before is refused.
 
+mod controls;
 mod questions;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -91,7 +92,7 @@ impl TaskServer {
     /// # Errors
     /// When the node was shut down, or an endpoint can't be created.
     pub async fn start(node: &RosNode, port: Arc<dyn ClientPort>) -> Result<Self, RosError> {
-        let (endpoints, questions, publishers) = node
+        let (endpoints, questions, controls, publishers) = node
             .with_node(move |node| {
                 let services = r2r::QosProfile::from(QosProfile::RELIABLE);
                 let feedback = QosProfile::RELIABLE.keep_last(FEEDBACK_DEPTH);
@@ -107,7 +108,7 @@ impl TaskServer {
                     node.create_service::<ReviseTask::Service>("~/revise", services.clone())?,
                     node.create_service::<SendGoal::Service>("~/task/_action/send_goal", services)?,
                 );
-                Ok::<_, r2r::Error>((endpoints, questions::endpoints(node)?, publishers))
+                Ok::<_, r2r::Error>((endpoints, questions::endpoints(node)?, controls::endpoints(node)?, publishers))
             })
             .await??;
         let (feedback, statuses, output) = publishers;
@@ -134,6 +135,9 @@ impl TaskServer {
         shared.serve(answers, questions::answer);
         shared.serve(lists, questions::list);
         shared.serve(disputes, questions::dispute);
+        let (pauses, unpauses) = controls;
+        shared.serve(pauses, controls::pause);
+        shared.serve(unpauses, controls::unpause);
         shared.serve(goals, Shared::take_goal);
         Ok(Self { shared })
     }

@@ -103,7 +103,13 @@ fn note(mission: &mut MissionOverview, event: &MissionEvent) {
         }
         MissionEvent::ComponentMissing { .. } => mission.phase = MissionPhase::Waiting,
         MissionEvent::ComponentReturned { .. } => mission.phase = MissionPhase::Acting,
-        MissionEvent::Stopping { .. } => mission.phase = MissionPhase::Stopping,
+        MissionEvent::ControlChanged { control, .. } if mission.phase != MissionPhase::Queued => {
+            mission.phase = if control.is_autonomous() { MissionPhase::Planning } else { MissionPhase::Waiting };
+        }
+        // What a person has interrupted is halted, and waits for that person.
+        MissionEvent::Stopping { .. } if mission.phase != MissionPhase::Waiting => {
+            mission.phase = MissionPhase::Stopping;
+        }
         _ => {}
     }
 }

@@ -1,6 +1,6 @@
 //! Tests of people who pause the robot, take the controls and give them back, or vanish. On a paused clock.
 
-#![expect(clippy::expect_used, reason = "a test whose set-up fails ends here, and says why")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test whose set-up fails ends here, and says why")]
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -34,6 +34,9 @@ test('a mission shows who has the controls, until it has them again', () => {
   const event = (sequence, control) => ({ sequence, time: '2026-01-01T00:00:00Z', event: 'mission', actor: 'user', data: { origin: anna, text: '', payload: { kind: 'control_changed', control } } });
   applyEvent(mission, event(1, held));
   assert.equal(mission.interrupted, held.because);
-  applyEvent(mission, event(2, { state: 'autonomous', because: 'Anna\'s tablet handed the controls back', changes: 2 }));
+  const stopping = { kind: 'stopping', reason: held.because, tools: ['base.go_to'] };
+  applyEvent(mission, { ...event(2, held), data: { origin: anna, text: '', payload: stopping } });
+  assert.equal(mission.phase, 'interrupted', 'it can be ended all the same');
+  applyEvent(mission, event(3, { state: 'autonomous', because: 'Anna\'s tablet handed the controls back', changes: 2 }));
   assert.equal(mission.interrupted, null);
 });

@@ -101,6 +101,14 @@ test('a resource that another step holds is a holdup until the step starts', () 
   assert.equal(later.conflicts.length, 1, 'the picture keeps the mark');
 });
 
+test('regression: a step that a person had halted was shown as failed', () => {
+  const finished = (report) => foldEvents('m', [event('m', 1, plan([1, []])), event('m', 2, { kind: 'step_finished', report: { plan: 1, number: 1, status: 'FAILED', ...report } })]);
+  const shown = (report) => states(finished(report), 1);
+  assert.deepEqual(shown({ outcome: { status: 'cancelled' } }), ['halted']);
+  assert.deepEqual(shown({ outcome: { status: 'cancelled' }, interrupted: true }), ['halted']);
+  assert.deepEqual(shown({ outcome: { status: { failed: 'timeout' } } }), ['failed']);
+});
+
 test('a question holds its steps up until it has ended', () => {
   const asked = [event('m', 1, plan([1, []])), event('m', 2, { kind: 'asked', question: { number: 1, text: '?', patience: { secs: 9, nanos: 0 }, subject: { kind: 'call', plan: 'd', call: { step: 1 } } } })];
   assert.equal(holdupWords(foldEvents('m', asked).plans[0].steps[0]), 'waits for a person');

@@ -1,7 +1,7 @@
 // Who has the controls: the robot itself, or a person. Pause, go on, take over, hand back, and the sign of life of whoever holds.
 
 import { bdi, confirmInline, h, icon, remake, setText } from './dom.js';
-import { cut, originWords } from './format.js';
+import { cut } from './format.js';
 
 /** Cortex halts the robot when its holder is silent for a second. */
 const SIGN_OF_LIFE_MS = 250;
@@ -10,8 +10,7 @@ const SIGN_OF_LIFE_MS = 250;
 export function controlView(control, you) {
   const state = control?.state ?? 'autonomous';
   const isMine = state === 'held' && Boolean(you?.connection) && control.holder === you.connection;
-  const who = control?.by ? originWords(control.by) : 'somebody';
-  const because = control?.because ?? '';
+  const because = capital(control?.because ?? '');
   if (state === 'autonomous') {
     return { state, isMine: false, title: '', words: '', next: '', commands: ['pause', 'take_over'] };
   }
@@ -24,12 +23,18 @@ export function controlView(control, you) {
   }
   if (state === 'held') {
     const next = you?.role === 'administer' ? 'Ask them to hand back, or take the controls from them. STOP works for everybody.' : 'Ask them to hand back. STOP works for everybody.';
-    return { state, isMine, title: `${who} has the controls`, words: 'The robot begins nothing by itself.', next, commands: you?.role === 'administer' ? ['take_over'] : [] };
+    return { state, isMine, title: because, words: 'The robot begins nothing by itself.', next, commands: you?.role === 'administer' ? ['take_over'] : [] };
   }
   return {
     state, isMine, title: 'The robot is paused', words: because ? `${because}.` : '',
     next: 'What moved was halted. Continue, and the mission plans anew with the world as it is then; or take over.', commands: ['unpause', 'take_over'],
   };
+}
+
+/** A name or a reason at the beginning of a sentence. */
+function capital(text) {
+  const [first = ''] = text;
+  return first.toUpperCase() + text.slice(first.length);
 }
 
 export function createControl({ state, actions, seenBasis, live, announce, band }) {
@@ -85,8 +90,8 @@ export function createControl({ state, actions, seenBasis, live, announce, band 
       if (held !== document.body && !held.isConnected) (isCalm ? row : band).querySelector('button:not([hidden])')?.focus();
     }
     setText(title, cut(view.title, 200));
-    remake(words, JSON.stringify(view), () => [view.words ? h('p', icon('person'), bdi(cut(view.words, 400))) : null, h('p.quiet-text', view.next)]);
-    if (said !== null && control && control.changes !== said) announce.textContent = `${view.title || 'The robot acts by itself'}. ${view.words}`;
+    remake(words, JSON.stringify(view), () => [view.words ? h('p', icon('person'), ' ', bdi(cut(view.words, 400))) : null, h('p.quiet-text', view.next)]);
+    if (said !== null && control && control.changes !== said) announce.textContent = cut(`${view.title || 'The robot acts by itself'}. ${view.words}`, 400);
     said = control?.changes ?? 0;
   }
 

@@ -37,7 +37,7 @@ export function verificationBadge(verification) {
   return known ? badge(...known) : null;
 }
 
-const STATE_TONES = { running: 'run', success: 'good', failed: 'bad', blocked: 'off', skipped: 'off', waiting: 'warn', pending: 'off' };
+const STATE_TONES = { running: 'run', success: 'good', failed: 'bad', halted: 'warn', blocked: 'off', skipped: 'off', waiting: 'warn', pending: 'off' };
 
 export function stepDetail(step) {
   const report = step.report;

@@ -74,6 +74,7 @@ const PATHS = {
   running: 'M5 3l8 5l-8 5z',
   success: 'M2.5 8.5l3.5 3.5l7.5-8',
   failed: 'M3.5 3.5l9 9M12.5 3.5l-9 9',
+  halted: 'M5.5 3v10M10.5 3v10',
   skipped: 'M2.5 3.5l5 4.5l-5 4.5M8.5 3.5l5 4.5l-5 4.5',
   blocked: 'M8 2.5a5.5 5.5 0 1 0 0 11a5.5 5.5 0 0 0 0-11zM4 4l8 8',
   warning: 'M8 2l6.5 11.5h-13zM8 6.5v3.5M8 11.6v.4',

@@ -6,7 +6,7 @@ import { age, clip, duration, flatten, json } from './format.js';
 import { layoutPlan } from './layout.js';
 import { holdupWords, millis, stepState } from './state.js';
 
-const WORDS = { pending: 'pending', waiting: 'waiting', running: 'running', success: 'done', failed: 'failed', skipped: 'skipped', blocked: 'never began' };
+const WORDS = { pending: 'pending', waiting: 'waiting', running: 'running', success: 'done', failed: 'failed', halted: 'halted', skipped: 'skipped', blocked: 'never began' };
 export const STATES = Object.entries(WORDS);
 let pictures = 0;
 
@@ -100,6 +100,7 @@ export function createPlan({ onPick }) {
     let words = state === 'pending' ? '' : WORDS[state];
     if (state === 'running') words = age(nowMs - step.startedMs);
     else if (state === 'waiting') words = step.holdup.resource ? `needs ${clip(step.holdup.resource, 20)}` : holdupWords(step).replace('waits for ', '');
+    else if (state === 'blocked' && step.status === 'FAILED') words = 'halted';
     else if (state === 'success' && step.report?.duration) words = duration(millis(step.report.duration));
     setText(parts.state, words);
     const marks = [step.conflicts.length ? 'lock' : '', step.problems.length || step.stalled ? 'warning' : '', step.holdup?.kind === 'person' ? 'person' : ''].filter(Boolean);

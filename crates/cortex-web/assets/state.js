@@ -108,6 +108,8 @@ function stepOf(mission, number, plan = currentPlan(mission)) {
 /** How a step stands in one word for the picture: `waiting` is a pending step that something holds up. */
 export function stepState(step) {
   if (step.status === 'PENDING' && step.holdup) return 'waiting';
+  // Somebody had it halted, or its mission ended: that is no fault of the step.
+  if (step.status === 'FAILED' && (step.report?.interrupted || step.report?.outcome?.status === 'cancelled')) return 'halted';
   return step.status.toLowerCase();
 }
 
@@ -235,9 +237,12 @@ const kinds = {
   component_returned: (mission) => Object.assign(mission, { phase: 'acting', missing: null }),
   paused: (mission, data) => { mission.paused = data.because; },
   unpaused: (mission) => { mission.paused = null; },
-  control_changed(mission, data) { mission.interrupted = data.control.state === 'autonomous' ? null : data.control.because; },
+  control_changed(mission, data) {
+    mission.interrupted = data.control.state === 'autonomous' ? null : data.control.because;
+    if (mission.phase !== 'queued') mission.phase = mission.interrupted ? 'interrupted' : 'planning';
+  },
   task_revised: (mission, data, timeMs) => { mission.revisions.push({ text: data.text, origin: data.origin, timeMs }); },
-  stopping: (mission, data) => Object.assign(mission, { phase: 'stopping', stopping: data }),
+  stopping: (mission, data) => Object.assign(mission, { phase: mission.interrupted ? 'interrupted' : 'stopping', stopping: data }),
   halted(mission, data) {
     mission.halts.push({ tool: data.tool, step: data.step, state: data.state });
     mission.flight = mission.flight.filter((one) => one.call !== data.call);
@@ -295,7 +300,7 @@ export function phaseWords(phase) {
   }
   return {
     accepted: 'Accepted', queued: 'Queued', planning: 'Planning', acting: 'Acting', waiting: 'Waiting for a component',
-    stopping: 'Stopping',
+    stopping: 'Stopping', interrupted: 'Waits for a person',
   }[phase] ?? 'Loading';
 }
 
@@ -304,7 +309,7 @@ export function phaseTone(phase, wordsAlone = false) {
     if (phase.ended === 'cancelled') return 'off';
     return phase.ended === 'failed' || wordsAlone ? 'bad' : 'good';
   }
-  return { planning: 'run', acting: 'run', waiting: 'warn', stopping: 'bad' }[phase] ?? 'off';
+  return { planning: 'run', acting: 'run', waiting: 'warn', interrupted: 'warn', stopping: 'bad' }[phase] ?? 'off';
 }
 
 export function classWords(taskClass) {

@@ -92,10 +92,13 @@ pub(crate) async fn in_turn<T: Send + 'static>(
 ) -> Result<T, ApiError> {
     let users = site.access.users();
     let busy = || ApiError::new(ErrorKind::Busy, "Too many log in at this moment. Try again in some seconds.");
-    let turn = timeout(site.settings.limits.read_timeout, users.turns().acquire()).await.map_err(|_| busy())?;
+    let turn = timeout(site.settings.limits.read_timeout, users.turns().acquire_owned()).await.map_err(|_| busy())?;
     let turn = turn.map_err(|_| busy())?;
-    let worker = Arc::clone(&users);
-    let done = tokio::task::spawn_blocking(move || work(&worker)).await;
-    drop(turn);
+    let done = tokio::task::spawn_blocking(move || {
+        // Kept by who works, also where nobody waits for it any more.
+        let _turn = turn;
+        work(&users)
+    });
+    let done = done.await;
     done.map_err(|error| ApiError::failed("the password could not be tried", &error))?
 }

@@ -57,9 +57,10 @@ pub(crate) fn serve(
 fn webhook(choice: WebhookChoice) -> Option<WebhookTarget> {
     let WebhookChoice { url, events, secret: place, allow_http } = choice;
     let made = secret(&place).and_then(|secret| Ok(WebhookTarget::new(&url, secret, events, allow_http)?));
-    // The address may hold a secret behind its host.
-    let host = url.split(['?', '#']).next().unwrap_or_default();
-    made.inspect_err(|problem| tracing::error!("the webhook to {host} is not told of anything: {problem}")).ok()
+    // The rest of the address may hold a secret.
+    let authority = url.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    made.inspect_err(|problem| tracing::error!("the webhook to '{host}' is not told of anything: {problem}")).ok()
 }
 
 /// Another system that gives tasks.

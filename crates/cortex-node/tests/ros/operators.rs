@@ -77,7 +77,7 @@ impl Cortex {
 }
 
 fn person(role: Role) -> Principal {
-    Principal { origin: Origin::new("web", "a tablet"), role, connection: None }
+    Principal { role, ..Principal::operator(Origin::new("web", "a tablet")) }
 }
 
 fn say(task: &str) -> Command {

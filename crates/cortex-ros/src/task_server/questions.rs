@@ -88,8 +88,8 @@ pub(super) fn dispute(shared: &Arc<Shared>, request: ServiceRequest<DisputeMissi
     });
 }
 
-const BUSY: &str = "many such requests are under way; wait for their answers";
-const LATE: &str = "the agent did not answer in time";
+pub(super) const BUSY: &str = "many such requests are under way; wait for their answers";
+pub(super) const LATE: &str = "the agent did not answer in time";
 
 /// Why a request is no answer. In words for the person.
 #[derive(Debug, PartialEq, Error)]

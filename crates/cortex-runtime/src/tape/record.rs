@@ -388,7 +388,8 @@ fn text(entry: &Entry<'_>) -> String {
             Input::AvailabilityChanged { availability } => {
                 let components: Vec<&str> = availability.quarantined().keys().map(ComponentName::as_str).collect();
                 let paused = if availability.paused().is_some() { "; the missions are paused" } else { "" };
-                format!("in quarantine: [{}]{paused}", components.join(", "))
+                let control = availability.control().reason().map(|because| format!("; {}", capped(because, SHOWN)));
+                format!("in quarantine: [{}]{paused}{}", components.join(", "), control.unwrap_or_default())
             }
             Input::Revise { text, .. } => format!("revised by a person: {}", capped(text, SHOWN)),
             Input::Answered { number, answer, .. } => format!("question {} was answered: {answer:?}", number.0),

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use argon2::password_hash::{PasswordHash, PasswordHasher as _, PasswordVerifier as _, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -54,7 +54,7 @@ pub(crate) struct Users {
     writing: Mutex<()>,
     /// The digest that is tried where there is no such user, so that it takes as long.
     of_nobody: OnceLock<String>,
-    turns: Semaphore,
+    turns: Arc<Semaphore>,
 }
 
 impl Users {
@@ -77,7 +77,7 @@ impl Users {
             known: Mutex::new(known),
             writing: Mutex::default(),
             of_nobody: OnceLock::new(),
-            turns: Semaphore::new(AT_A_TIME),
+            turns: Arc::new(Semaphore::new(AT_A_TIME)),
         })
     }
 
@@ -91,8 +91,8 @@ impl Users {
     }
 
     /// Places for those who try a password or make one.
-    pub(crate) fn turns(&self) -> &Semaphore {
-        &self.turns
+    pub(crate) fn turns(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.turns)
     }
 
     /// Adds a user. Takes as long as a try, and writes a file.

@@ -87,7 +87,7 @@ impl Outgoing {
                 match delivery {
                     Delivery::Taken => {}
                     Delivery::LeftOut => {
-                        self.tell(&format!("the event {} is refused again and again, and is left out", event.id))
+                        self.tell(&format!("the event {} is refused again and again, and is left out", event.id));
                     }
                     Delivery::Over => break,
                 }

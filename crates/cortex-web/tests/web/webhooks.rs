@@ -180,7 +180,7 @@ async fn an_event_that_is_refused_for_good_is_left_out_and_one_who_is_gone_is_le
     let gone = || log().contains("wants no more events");
     timeout(HANGS, async {
         while !gone() {
-            tokio::task::yield_now().await
+            tokio::task::yield_now().await;
         }
     })
     .await
