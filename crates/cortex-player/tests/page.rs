@@ -1,6 +1,6 @@
 //! A recorded mission on the page, over real HTTP: what is shown, and that nothing can be asked of it.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that fails ends here, and says why")]
+#![expect(clippy::unwrap_used, reason = "a test that fails ends here, and says why")]
 
 use std::io::Write as _;
 use std::path::Path;
