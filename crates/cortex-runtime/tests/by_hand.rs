@@ -1,11 +1,6 @@
 //! One tool, run by a person: the same policy, gate, tape and report as a mission's step, and no model. On a paused clock.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "a test that can't go on ends here, and says why"
-)]
+#![expect(clippy::panic, clippy::expect_used, reason = "a test that can't go on ends here, and says why")]
 
 use std::sync::Arc;
 use std::time::Duration;
