@@ -82,7 +82,7 @@ fn still_moving(then: Control) -> Control {
 mod tests {
     use std::sync::Arc;
 
-    use cortex_core::{ControlRefusal, Invocation, ToolProvider as _, Unobserved, control};
+    use cortex_core::{ControlRefusal, Invocation, Unobserved, control};
     use cortex_protocol::{
         CallId, Command, Effect, Origin, Principal, ToolCall, ToolFingerprint, ToolOutcome, ToolPhase,
     };
