@@ -103,7 +103,7 @@ impl Runtime {
         }
         let arguments = serde_json::Value::Object(call.arguments.clone()).to_string();
         let task = format!("Run by hand: {} {}", call.tool, capped(&arguments, ARGUMENT_CHARACTERS));
-        let work = Work::ByHand { call: Box::new(call), held };
+        let work = Work::ByHand { call: Box::new(call), held: held.map(Box::new) };
         let ticket = self.submit_work(Submission { task, session: None, origin }, work).await?;
         Ok(ticket.id)
     }

@@ -16,7 +16,7 @@ pub(crate) enum Work {
         /// Which.
         call: Box<ToolCall>,
         /// The controls, where the person holds them: it runs beside the missions, as long as they stay as they are.
-        held: Option<Control>,
+        held: Option<Box<Control>>,
     },
 }
 
@@ -24,7 +24,7 @@ impl Work {
     /// The controls under which it runs beside the missions, if it does.
     pub(crate) fn held(&self) -> Option<&Control> {
         match self {
-            Self::ByHand { held, .. } => held.as_ref(),
+            Self::ByHand { held, .. } => held.as_deref(),
             Self::Task | Self::Reopened(_) => None,
         }
     }

@@ -299,7 +299,7 @@ export function phaseWords(phase) {
     return { answered: 'Answered', succeeded: 'Succeeded', failed: 'Failed', cancelled: 'Cancelled' }[phase.ended] ?? phase.ended;
   }
   return {
-    accepted: 'Accepted', queued: 'Queued', planning: 'Planning', acting: 'Acting', waiting: 'Waiting for a component',
+    accepted: 'Accepted', queued: 'Queued', planning: 'Planning', acting: 'Acting', waiting: 'Waiting',
     stopping: 'Stopping', interrupted: 'Waits for a person',
   }[phase] ?? 'Loading';
 }
