@@ -67,8 +67,10 @@ pub(crate) async fn remove_user(
     require(&caller, "remove a user")?;
     let (users, sessions, gone) = (site.access.users(), site.access.sessions(), name.clone());
     let removed = tokio::task::spawn_blocking(move || {
-        let removed = users.remove(&gone)?;
+        let removed = users.remove(&gone);
+        // Also where the file of the users could not be written: whoever is removed is out.
         let ended = sessions.end_of_user(&gone);
+        let removed = removed?;
         ended.map_err(|error| ApiError::failed("the sessions of the user are ended, but not for good", &error))?;
         Ok(removed)
     });

@@ -72,6 +72,8 @@ impl Access {
         let sessions = Arc::new(Sessions::open(directory)?);
         let tries = (Tries::new(PEER_TRIES, PEER_TIME), Tries::new(USER_TRIES, USER_TIME));
         let users = Arc::new(Users::open(directory)?);
+        // Their file was changed by hand, or Cortex ended between the two files: who is no user any more has no session.
+        sessions.end_of_others(|user, role| users.is_known(&ShownUser { name: user.to_owned(), role }))?;
         Ok(Self { login, sessions, pairings: Mutex::default(), users, tries: Mutex::new(tries) })
     }
 
