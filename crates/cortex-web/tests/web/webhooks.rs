@@ -12,7 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use cortex_protocol::{Command, Role};
+use cortex_protocol::{Command, Control, ControlState, Role};
 use cortex_web::{IncomingWebhook, WebLimits, WebSettings, WebhookSecret, WebhookTarget};
 use hmac::{Hmac, Mac as _};
 use serde_json::{Value, json};
@@ -290,6 +290,21 @@ async fn a_system_that_sends_too_much_is_slowed_down() {
     }
     assert_eq!(refused, Some(429));
     assert!(server.port.executed().len() >= 60);
+}
+
+#[tokio::test]
+async fn while_somebody_has_the_controls_no_task_is_taken_and_afterwards_it_is() {
+    let server = hooked();
+    server.port.change(|overview| {
+        overview.control.state = ControlState::Held;
+        overview.control.holder = Some("Anna's connection".into());
+    });
+    assert_eq!(refusal(message(&server, "order-1", now_s(), TASK)).await, (409, "refused".to_owned()));
+    assert!(server.port.executed().is_empty());
+    server.port.change(|overview| overview.control = Control::default());
+    // The other system has not given up: it sends the same message again.
+    assert_eq!(message(&server, "order-1", now_s(), TASK).send().await.unwrap().status(), 200);
+    assert_eq!(server.port.executed().len(), 1);
 }
 
 #[tokio::test]
