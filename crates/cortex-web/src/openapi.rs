@@ -180,7 +180,7 @@ fn add_robot(document: &mut Document) {
     document.add_query("/api/v1/robot/scene", "plots", "Numbers, as topic:field, with commas between them.", "string");
     document.add_query("/api/v1/robot/scene", "since", "Numbers after this time, in ms since 1970.", "integer");
     let answer = document.json::<Vec<NodeParameter>>();
-    document.add("get", "/api/v1/robot/parameters", watch, "The parameters of a node.", Nothing, answer);
+    document.add("get", "/api/v1/robot/parameters", "the role operate", "The parameters of a node.", Nothing, answer);
     document.add_query("/api/v1/robot/parameters", "node", "The full name of the node.", "string");
     let body = document.json::<NewValue>();
     document.add("post", "/api/v1/robot/parameters", "the role operate", "Sets a parameter.", body, Nothing);
