@@ -64,6 +64,27 @@ async fn whoever_is_removed_is_out_also_where_that_can_not_be_written_down() {
 }
 
 #[tokio::test]
+async fn whoever_was_shut_out_makes_no_users_with_requests_that_still_wait() {
+    let server = TestServer::start();
+    let token = server.log_in("Rogue", Role::Administer).await;
+    let requests = (0..40).map(|number| {
+        let body = json!({"name": format!("rogue{number}"), "role": "administer", "password": PASSWORD});
+        tokio::spawn(server.post("/api/v1/users").bearer_auth(&token).json(&body).send())
+    });
+    let requests: Vec<_> = requests.collect();
+    let count = async || server.get_json("/api/v1/users").await.as_array().unwrap().len();
+    while count().await == 0 {}
+    server.revoke("Rogue").await;
+    let before = count().await;
+    for request in requests {
+        request.await.unwrap().unwrap();
+    }
+    // Two are made at a time.
+    let after = count().await;
+    assert!(after <= before + 2, "{before} users, and later {after}");
+}
+
+#[tokio::test]
 async fn a_user_who_is_taken_out_of_the_file_by_hand_is_out_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("web");
