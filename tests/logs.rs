@@ -28,8 +28,8 @@ fn log_of(folder: &Path, program: &str, process: u32) -> String {
     let begin = format!("{program}_{process}_");
     let files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()).collect();
     let own: Vec<_> = files.iter().filter(|file| file.file_name().to_string_lossy().starts_with(&begin)).collect();
-    let [own] = own.as_slice() else { panic!("one file of {begin} in {files:?}") };
-    std::fs::read_to_string(own.path()).unwrap()
+    assert_eq!(own.len(), 1, "one file of {begin} in {files:?}");
+    own.first().map(|file| std::fs::read_to_string(file.path()).unwrap()).unwrap()
 }
 
 #[tokio::test]

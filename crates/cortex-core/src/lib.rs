@@ -16,7 +16,7 @@
 //! - [`availability`]: what is kept from the missions while a part of the robot has failed;
 //! - [`feedback`]: one readable line for each event;
 //! - [`policy`]: which calls are allowed, which ask a person, and which are denied;
-//! - [`ports`]: what adapters implement.
+//! - [`ports`]: what adapters implement; [`robot_port`]: how people look at the robot.
 
 pub mod availability;
 pub mod chat;
@@ -34,6 +34,7 @@ pub mod output_refs;
 pub mod plan;
 pub mod policy;
 pub mod ports;
+pub mod robot_port;
 mod schedule;
 pub mod selection;
 pub mod step_groups;
@@ -52,5 +53,6 @@ pub use ports::{
     CONFIRMATION_HOLDS, CallObserver, ChatModel, ClientPort, ConditionSource, EventStream, Invocation, ModelError,
     ModelErrorKind, ObservationStream, OperatorPort, OverviewStream, ToolProvider, Unobserved, Watching,
 };
+pub use robot_port::{RobotPort, RobotSightStream};
 pub use schedule::{collide, may_collide};
 pub use toolset::{ArgumentsError, ToolChanges, ToolSet, ToolSetError};

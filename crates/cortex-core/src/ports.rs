@@ -19,6 +19,7 @@ use crate::chat::{ChatReply, ChatRequest};
 use crate::condition::Observation;
 use crate::control_port::ControlPort;
 use crate::log_port::LogPort;
+use crate::robot_port::RobotPort;
 
 /// The one way in for clients, whatever they come by: ROS, a page, the command line.
 #[async_trait]
@@ -70,6 +71,11 @@ pub trait OperatorPort: ClientPort + ControlPort {
 
     /// The log of the robot's nodes, where it is read.
     fn node_log(&self) -> Option<Arc<dyn LogPort>> {
+        None
+    }
+
+    /// The robot itself, where it can be looked at.
+    fn robot(&self) -> Option<Arc<dyn RobotPort>> {
         None
     }
 }

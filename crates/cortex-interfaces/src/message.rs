@@ -207,6 +207,17 @@ impl<'a> MessageView<'a> {
         }
     }
 
+    /// The value of a field that holds one number, whole or not. Whole numbers beyond 2^53 are rounded.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "rounded, as documented")]
+    pub fn number(self, field: &str) -> Option<f64> {
+        match self.single(field)? {
+            Values::Float32([value]) => Some((*value).into()),
+            Values::Float64([value]) => Some(*value),
+            _ => self.integer(field).map(|value| value as f64),
+        }
+    }
+
     /// The text of a field that holds one string. What is not UTF-8 is replaced.
     #[must_use]
     pub fn text(self, field: &str) -> Option<Cow<'a, str>> {
@@ -221,6 +232,15 @@ impl<'a> MessageView<'a> {
     pub fn bytes(self, field: &str) -> Option<&'a [u8]> {
         match self.values(position(self.message_type(), field)?)? {
             Values::Uint8(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// The numbers of a field that holds a list of `int8`, such as the cells of a map.
+    #[must_use]
+    pub fn signed_bytes(self, field: &str) -> Option<&'a [i8]> {
+        match self.values(position(self.message_type(), field)?)? {
+            Values::Int8(bytes) => Some(bytes),
             _ => None,
         }
     }

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cortex_core::{ClientPort, ControlLoss, ControlPort, EventStream, LogPort, OperatorPort, OverviewStream};
+use cortex_core::{
+    ClientPort, ControlLoss, ControlPort, EventStream, LogPort, OperatorPort, OverviewStream, RobotPort,
+};
 use cortex_protocol::overview::Overview;
 use cortex_protocol::{
     Command, CommandError, CommandErrorKind, CommandOutcome, ConnectionId, EventId, MissionId, OpenQuestion, Origin,
@@ -35,6 +37,7 @@ pub struct Operators {
     tapes: Option<Folder>,
     lists: Arc<Semaphore>,
     log: Option<Arc<dyn LogPort>>,
+    robot: Option<Arc<dyn RobotPort>>,
     /// Where Cortex runs.
     handle: Handle,
 }
@@ -63,6 +66,7 @@ impl Operators {
             tapes: runtime.tapes(),
             lists: Arc::new(Semaphore::new(LISTS_AT_A_TIME)),
             log: None,
+            robot: None,
             handle: Handle::current(),
         }
     }
@@ -71,6 +75,12 @@ impl Operators {
     #[must_use]
     pub fn with_log(self, log: Option<Arc<dyn LogPort>>) -> Self {
         Self { log, ..self }
+    }
+
+    /// With the robot itself to look at.
+    #[must_use]
+    pub fn with_robot(self, robot: Arc<dyn RobotPort>) -> Self {
+        Self { robot: Some(robot), ..self }
     }
 
     fn tapes(&self) -> Result<&Folder, CommandError> {
@@ -163,6 +173,10 @@ impl OperatorPort for Operators {
 
     fn node_log(&self) -> Option<Arc<dyn LogPort>> {
         self.log.clone()
+    }
+
+    fn robot(&self) -> Option<Arc<dyn RobotPort>> {
+        self.robot.clone()
     }
 }
 

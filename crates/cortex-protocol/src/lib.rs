@@ -16,6 +16,7 @@
 //! - [`overview`]: the live status of a Cortex, on one screen;
 //! - [`policy`]: rules about which calls are allowed, ask a person, or are denied;
 //! - [`question`]: questions to people in mid mission;
+//! - [`robot_view`]: what people look at of the robot: maps, pictures, parameters;
 //! - [`strict_json`]: how JSON from outside is read.
 
 pub mod command;
@@ -32,6 +33,7 @@ pub mod overview;
 pub mod plan;
 pub mod policy;
 pub mod question;
+pub mod robot_view;
 pub mod strict_json;
 pub mod task_class;
 pub mod tool;

@@ -200,6 +200,15 @@ pub struct ComponentOverview {
     pub attempts: u32,
     /// How often its process was started again since Cortex runs.
     pub restarts: u32,
+    /// What it needs, by the recipe.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<ComponentName>,
+    /// Who takes its place when it fails, by the recipe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standby: Option<ComponentName>,
+    /// Because of whose failure it is in quarantine: nothing of it is called. None: it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quarantine_cause: Option<ComponentName>,
 }
 
 /// A mission.

@@ -6,6 +6,7 @@
 //! - Begin with [`Discovery`], which finds the components, and [`RosTools`], which calls and inspects them;
 //! - [`Catalog`] and [`Policy`]: what of a robot becomes a tool;
 //! - [`monitoring`]: what shows whether components work, and what can be done to them;
+//! - [`RobotViews`]: what people look at, as long as they look;
 //! - [`meters`]: measures the way and the energy that the robot spends;
 //! - [`task`] and [`TaskServer`]: take tasks over ROS; [`TaskClient`]: sends them;
 //! - [`stop`]: the stop, on a thread of its own.
@@ -27,6 +28,7 @@ pub mod meters;
 pub mod monitoring;
 mod node_log;
 mod policy;
+mod robot_views;
 mod statuses;
 pub mod stop;
 pub mod task;
@@ -44,6 +46,7 @@ pub use error::AdapterError;
 pub use heartbeat::HeardHealth;
 pub use node_log::NodeLog;
 pub use policy::{Policy, PolicyError, PolicySettings};
+pub use robot_views::RobotViews;
 pub use stop::{LatestStop, StopHandle, StopLatch, StopMemory, StopRecordError, StopServer, StopState, StopStore};
 pub use task_client::{Canceller, SentTask, TaskClient};
 pub use task_server::TaskServer;

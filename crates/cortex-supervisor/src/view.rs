@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use cortex_monitor::{Effect, Health, MonitorEvent, ProcessNumber, Symptom, Transition};
 use cortex_protocol::ComponentName;
-use cortex_recipe::{ActionName, Recipe};
+use cortex_recipe::{ActionName, ComponentRecipe, Recipe};
 use serde::{Deserialize, Serialize};
 
 /// Where a component stands.
@@ -65,6 +65,12 @@ pub struct ComponentView {
     pub has_worked: bool,
     /// Whether it is brought up with the robot; a standby is not.
     pub is_regular: bool,
+    /// What it needs, by the recipe.
+    #[serde(default)]
+    pub depends_on: Vec<ComponentName>,
+    /// Who takes its place when it fails, by the recipe.
+    #[serde(default)]
+    pub standby: Option<ComponentName>,
 }
 
 /// The whole robot as the monitor sees it.
@@ -84,11 +90,14 @@ impl RobotView {
     /// Before anything was done.
     #[must_use]
     pub fn new(recipe: &Recipe) -> Self {
-        let view = |name: &ComponentName| ComponentView { is_regular: !recipe.stands_in(name), ..Default::default() };
-        Self {
-            components: recipe.components.keys().map(|name| (name.clone(), view(name))).collect(),
-            ..Self::default()
-        }
+        let view = |name: &ComponentName, component: &ComponentRecipe| ComponentView {
+            is_regular: !recipe.stands_in(name),
+            depends_on: component.depends_on.clone(),
+            standby: component.standby.clone(),
+            ..ComponentView::default()
+        };
+        let named = |(name, component): (&ComponentName, &ComponentRecipe)| (name.clone(), view(name, component));
+        Self { components: recipe.components.iter().map(named).collect(), ..Self::default() }
     }
 
     /// Takes note of an effect.
@@ -292,6 +301,8 @@ mod tests {
     #[test]
     fn nothing_may_be_called_before_it_works_nor_while_it_is_in_quarantine() {
         let mut robot = robot();
+        let arm = &robot.components[&"arm".into()];
+        assert_eq!((arm.depends_on.as_slice(), &arm.standby), (&["base".into()][..], &Some("spare".into())));
         assert_eq!(robot.refusal(&"arm".into()).as_deref(), Some("'arm' is not up yet"));
         for name in ["base", "arm"] {
             assert!(!robot.has_come_up());

@@ -138,6 +138,9 @@ pub(crate) fn overview() -> Overview {
         symptoms: symptoms.iter().map(|symptom| (*symptom).to_owned()).collect(),
         attempts: 0,
         restarts: 0,
+        depends_on: Vec::new(),
+        standby: None,
+        quarantine_cause: None,
     };
     Overview {
         version: 1,

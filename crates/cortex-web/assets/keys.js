@@ -14,7 +14,7 @@ export function bindKeys({ stop, goTo }) {
       event.preventDefault();
       if (isText(document.activeElement)) document.activeElement.blur();
       else stop();
-    } else if (!isText(document.activeElement) && !event.ctrlKey && !event.metaKey && !event.altKey && /^[1-5]$/.test(event.key)) {
+    } else if (!isText(document.activeElement) && !event.ctrlKey && !event.metaKey && !event.altKey && /^[1-6]$/.test(event.key)) {
       goTo(Number(event.key) - 1);
     }
   }, { capture: true });

@@ -1,4 +1,4 @@
-// The page: one state, one stream, four views. What changes is drawn once per frame of the screen.
+// The page: one state, one stream, its views. What changes is drawn once per frame of the screen.
 
 import { createActions, getJson } from './actions.js';
 import { createCards } from './cards.js';
@@ -16,7 +16,7 @@ import { createTaskBox } from './task.js';
 import { bindTheme } from './theme.js';
 import { createTools } from './tools.js';
 
-const VIEWS = ['mission', 'components', 'tools', 'history', 'access'];
+const VIEWS = ['mission', 'robot', 'components', 'tools', 'history', 'access'];
 const byId = (id) => document.getElementById(id);
 
 const state = createState();
@@ -30,14 +30,11 @@ let selected = null;
 
 const mayOperate = () => state.you === null || state.you.role !== 'watch';
 const seenBasis = () => shown.basis;
-const actions = createActions({
-  seen: () => shown,
-  connection: () => state.you?.connection,
-  mayAct: () => {
-    if (!live?.isFresh()) return 'The view is frozen: what you see may not be so any more. Wait until it is live again.';
-    return mayOperate() ? null : 'You may watch and stop. Acting takes the role operate: ask who administers this robot.';
-  },
-});
+const mayAct = () => {
+  if (!live?.isFresh()) return 'The view is frozen: what you see may not be so any more. Wait until it is live again.';
+  return mayOperate() ? null : 'You may watch and stop. Acting takes the role operate: ask who administers this robot.';
+};
+const actions = createActions({ seen: () => shown, connection: () => state.you?.connection, mayAct });
 const stop = createStop({ live: () => live, state, actions });
 const cardsRoot = h('div.cards', { hidden: true });
 const cards = createCards({ actions, seenBasis, root: cardsRoot, polite: byId('polite') });
@@ -68,6 +65,13 @@ const tools = createTools(byId('tools'));
 /** Most people never open it: it is loaded when somebody does. */
 let access = null;
 const history = createHistory(byId('history'), { actions, seenBasis });
+/** Loaded when it is first opened. */
+let robot = null;
+async function loadRobot() {
+  const { createRobot } = await import('./robot.js');
+  robot ??= createRobot(byId('robot-view'), { actions, seen: () => shown, seenBasis, connection: () => state.you?.connection, mayAct, onSubmitted: (id) => { show(id); location.hash = 'mission'; } });
+  showView();
+}
 
 /** The robot's clock now: as of the last frame, and the age of that frame. */
 const nowMs = () => state.atMs + (link.everSeen ? Math.min(live.age(), 60000) : 0);
@@ -79,8 +83,10 @@ function currentView() {
 
 function showView() {
   const view = currentView();
-  for (const name of VIEWS) byId(name).hidden = name !== view;
+  for (const name of VIEWS) byId(name === 'robot' ? 'robot-view' : name).hidden = name !== view;
   for (const anchor of byId('views').children) setAttribute(anchor, 'aria-current', anchor.hash === `#${view}` ? 'page' : null);
+  if (robot) robot.show(view === 'robot');
+  else if (view === 'robot') loadRobot();
   if (view === 'tools') tools.show(state.overview);
   if (view === 'history') history.show();
   if (view === 'access') {
@@ -217,6 +223,7 @@ function draw() {
   taskBox.update(state.overview?.readiness);
   const view = currentView();
   if (view === 'mission') drawMissions();
+  if (view === 'robot') robot?.update(state.overview);
   if (view === 'components') components.update(state.overview, nowMs());
   drawLink();
   fetchWanted();

@@ -11,6 +11,7 @@
 //! - `commands`, `known_commands`, `seen`: what people ask for, once each, and only while it is what they were looking at;
 //! - `webhooks`: other systems are told what happens, and give tasks;
 //! - `stop`: STOP, which waits for none of the others;
+//! - `robot`: its map, pictures, numbers and parameters, for as long as somebody looks;
 //! - `missions`, `report`: what was recorded; `pages`: the shell and its assets, `compressed` for the way; `openapi`: the API as a document.
 
 mod access;
@@ -36,6 +37,7 @@ mod places;
 mod refused_logins;
 mod report;
 mod request;
+mod robot;
 mod router;
 mod seen;
 mod server;

@@ -7,6 +7,7 @@ use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
 use cortex_protocol::overview::Overview;
+use cortex_protocol::robot_view::{NodeParameter, RobotSources};
 use cortex_protocol::{CloudEvent, CommandOutcome, LogLine, OpenQuestion, RecordedMission, ToolSpec};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -17,6 +18,7 @@ use crate::accounts::NewUser;
 use crate::commands::CommandRequest;
 use crate::error::ApiError;
 use crate::login::{LogIn, LoggedIn, NewPairing, PairingCode};
+use crate::robot::{NewValue, Scene};
 use crate::seen::Seen;
 use crate::webhooks::incoming::GivenTask;
 
@@ -98,6 +100,7 @@ fn written() -> Value {
     });
     let mut document = Document { schemas: settings.into_generator(), paths: Map::new() };
     add_readings(&mut document);
+    add_robot(&mut document);
     add_actions(&mut document);
     let Document { mut schemas, paths } = document;
     json!({
@@ -150,6 +153,35 @@ fn add_readings(document: &mut Document) {
     document.add("get", "/api/v1/users", administer, "The users who log in with a password.", Nothing, answer);
     let answer = document.json::<Vec<ShownSession>>();
     document.add("get", "/api/v1/sessions", administer, "The sessions.", Nothing, answer);
+}
+
+fn add_robot(document: &mut Document) {
+    use Content::{Nothing, Other};
+    let watch = "the role watch";
+    let answer = document.json::<RobotSources>();
+    document.add("get", "/api/v1/robot", watch, "What of the robot can be looked at.", Nothing, answer);
+    for (path, what, media_type) in [
+        (
+            "/api/v1/robot/map",
+            "A map; 'cortex-about' says where it lies. Waits up to 1 s for another ETag.",
+            "image/png",
+        ),
+        ("/api/v1/robot/picture", "What a camera sees. Waits up to 1 s for another ETag.", "image/jpeg"),
+    ] {
+        document.add("get", path, watch, what, Nothing, Other(media_type));
+        document.add_query(path, "topic", "The full name of the topic.", "string");
+    }
+    let answer = document.json::<Scene>();
+    document.add("get", "/api/v1/robot/scene", watch, "Where the robot is, its path, its numbers.", Nothing, answer);
+    document.add_query("/api/v1/robot/scene", "pose", "The topic that tells where the robot is.", "string");
+    document.add_query("/api/v1/robot/scene", "path", "The topic with its path.", "string");
+    document.add_query("/api/v1/robot/scene", "plots", "Numbers, as topic:field, with commas between them.", "string");
+    document.add_query("/api/v1/robot/scene", "since", "Numbers after this time, in ms since 1970.", "integer");
+    let answer = document.json::<Vec<NodeParameter>>();
+    document.add("get", "/api/v1/robot/parameters", watch, "The parameters of a node.", Nothing, answer);
+    document.add_query("/api/v1/robot/parameters", "node", "The full name of the node.", "string");
+    let body = document.json::<NewValue>();
+    document.add("post", "/api/v1/robot/parameters", "the role operate", "Sets a parameter.", body, Nothing);
 }
 
 fn add_actions(document: &mut Document) {

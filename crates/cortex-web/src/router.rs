@@ -13,7 +13,7 @@ use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::site::Site;
 use crate::webhooks::incoming;
-use crate::{accounts, commands, headers, live, login, logs, missions, openapi, pages, sse, stop};
+use crate::{accounts, commands, headers, live, login, logs, missions, openapi, pages, robot, sse, stop};
 
 const STOP: &str = "/stop";
 
@@ -38,6 +38,11 @@ pub(crate) fn router(site: Arc<Site>) -> Router {
         .route("/users/{name}", delete(accounts::remove_user))
         .route("/sessions", get(login::sessions))
         .route("/sessions/{id}", delete(login::end_session))
+        .route("/robot", get(robot::robot))
+        .route("/robot/map", get(robot::map))
+        .route("/robot/picture", get(robot::picture))
+        .route("/robot/scene", get(robot::scene))
+        .route("/robot/parameters", get(robot::parameters).post(robot::set_parameter))
         .route("/openapi.json", get(openapi::document));
     Router::new()
         .route("/", get(pages::page))

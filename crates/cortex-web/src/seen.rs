@@ -76,9 +76,7 @@ pub(crate) fn check(
     if matches!(command, Command::Stop | Command::Pause) {
         return Ok(());
     }
-    if age(seen.frame).is_none_or(|age| age > FRESH) {
-        return Err(stale("The picture of the robot was older than a second. Wait until it is live, then look again."));
-    }
+    check_fresh(seen, age)?;
     let then = &seen.basis;
     let mission_is_the_same = then.mission == now.mission && then.plan == now.plan;
     let holds = match command {
@@ -109,6 +107,17 @@ pub(crate) fn check(
         _ => "Another mission or another plan runs since you looked.",
     };
     Err(ApiError::new(ErrorKind::Changed, format!("{what} Nothing was done. Look again, then decide.")))
+}
+
+/// Checks that what a person saw is not over. `age` is as for [`check`].
+///
+/// # Errors
+/// When the picture is old.
+pub(crate) fn check_fresh(seen: &Seen, age: impl FnOnce(u64) -> Option<Duration>) -> Result<(), ApiError> {
+    if age(seen.frame).is_none_or(|age| age > FRESH) {
+        return Err(stale("The picture of the robot was older than a second. Wait until it is live, then look again."));
+    }
+    Ok(())
 }
 
 fn stale(reason: &str) -> ApiError {

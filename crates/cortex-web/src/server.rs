@@ -85,6 +85,7 @@ impl WebServer {
                     commands: KnownCommands::default(),
                     connections: Arc::default(),
                     refused_logins: RefusedLogins::default(),
+                    views: Arc::default(),
                     started_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs()),
                     tasks,
                     ended,

@@ -12,6 +12,7 @@ use crate::hub::Hub;
 use crate::known_commands::KnownCommands;
 use crate::live_connections::LiveConnections;
 use crate::refused_logins::RefusedLogins;
+use crate::robot::Views;
 use crate::tls::Tls;
 
 /// What all requests share.
@@ -23,6 +24,8 @@ pub(crate) struct Site {
     pub(crate) tls: Option<Arc<Tls>>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) commands: KnownCommands,
+    /// What of the robot is looked at.
+    pub(crate) views: Arc<Views>,
     pub(crate) refused_logins: RefusedLogins,
     /// When the server was started, in seconds since 1970.
     pub(crate) started_s: u64,

@@ -15,7 +15,7 @@ use cortex_protocol::ComponentName;
 use cortex_robot::supervision::actions::Actions;
 use cortex_robot::supervision::{self, RobotRecipe, Supervision};
 use cortex_robot::{self as robot, Robot};
-use cortex_ros::{StopMemory, StopServer, StopStore, TaskServer};
+use cortex_ros::{RobotViews, StopMemory, StopServer, StopStore, TaskServer};
 use cortex_ros_client::Instances;
 use cortex_ros_client::serving::Serving;
 use cortex_runtime::{CallBounds, DryRun, Gate, JournalSettings, Runtime, RuntimeConfig, StopRecord};
@@ -151,7 +151,9 @@ async fn serve(
     };
     let self_watch = SelfWatch::start(watched, figures, resolved.watch.hang)?;
     let node_log = page::node_log(page.is_some(), robot);
+    let views = RobotViews::new(&robot.graph, &robot.endpoints, &robot.discovery);
     let operators = Operators::new(agent.clone(), &runtime, stop.handle(), &self_watch)
+        .with_robot(Arc::new(views))
         .with_log(node_log.clone().map(|log| -> Arc<dyn LogPort> { log }));
     let page = page
         .and_then(|page| page::serve(page, name, sessions, Arc::new(operators), |place| self_watch.tell_page(place)));
@@ -194,12 +196,7 @@ async fn serve(
         None => Vec::new(),
     };
     server.shut_down().await;
-    if let Some(page) = page {
-        page.shut_down().await;
-    }
-    if let Some(log) = node_log {
-        let _ = tokio::task::spawn_blocking(move || log.shut_down()).await;
-    }
+    page::end(page, node_log).await;
     end_threads(self_watch, stop).await;
     offering.abort();
     speaking.abort();

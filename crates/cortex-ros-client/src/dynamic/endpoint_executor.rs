@@ -13,6 +13,7 @@ use super::subscription::Inlet;
 use super::turns::AllTurns;
 use crate::RosError;
 use crate::rcl::context::{GuardCondition, Node};
+use crate::rcl::subscription::Subscription;
 
 /// More endpoints than any robot needs: whoever makes so many has lost count, and a wait gets slower with each.
 const ENDPOINT_LIMIT: usize = 4096;
@@ -47,6 +48,7 @@ pub(super) enum Endpoint {
     Inlet(Arc<Inlet>),
     PolledSubscription(Arc<PolledSubscription>),
     Outlet(Arc<Outlet>),
+    Glance(Arc<Slot<Subscription>>),
 }
 
 impl Endpoint {
@@ -56,6 +58,7 @@ impl Endpoint {
             Self::Inlet(inlet) => inlet.close(),
             Self::PolledSubscription(subscription) => subscription.close(),
             Self::Outlet(outlet) => outlet.close(),
+            Self::Glance(subscription) => subscription.close(),
         }
     }
 }

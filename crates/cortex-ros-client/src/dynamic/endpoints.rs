@@ -274,7 +274,7 @@ impl Round {
                 }
                 Endpoint::PolledSubscription(endpoint) => polled_subscriptions.push(endpoint),
                 // Nothing arrives there.
-                Endpoint::Outlet(_) => {}
+                Endpoint::Outlet(_) | Endpoint::Glance(_) => {}
             }
         }
         let set = WaitSet::create(node, wake, clients, subscriptions)?;

@@ -38,7 +38,7 @@ pub(crate) fn types_of(graph: &Graph, topic: &str) -> BTreeSet<String> {
 }
 
 /// What is told of a topic without publishers.
-pub(super) fn nobody_publishes(topic: &str) -> String {
+pub(crate) fn nobody_publishes(topic: &str) -> String {
     format!("no part of the robot publishes {topic}")
 }
 

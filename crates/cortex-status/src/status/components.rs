@@ -72,6 +72,9 @@ fn member(name: &ComponentName, view: &ComponentView) -> ComponentOverview {
         symptoms: cut(symptoms),
         attempts: view.attempts,
         restarts: view.starts.saturating_sub(1),
+        depends_on: view.depends_on.clone(),
+        standby: view.standby.clone(),
+        quarantine_cause: view.quarantine_cause.clone().filter(|cause| cause != name),
     }
 }
 
@@ -105,6 +108,9 @@ pub(super) fn found(
             symptoms: cut(symptoms),
             attempts: 0,
             restarts: 0,
+            depends_on: Vec::new(),
+            standby: None,
+            quarantine_cause: None,
         }
     };
     directory.components().map(component).collect()

@@ -2,6 +2,7 @@
 
 mod clients;
 mod port;
+mod robot;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 
 pub(crate) use clients::{Live, ids, raw, read_all};
 pub(crate) use port::ScriptedPort;
+pub(crate) use robot::ScriptedRobot;
 
 /// Whatever a test waits for comes within this time, or hangs.
 pub(crate) const HANGS: Duration = Duration::from_secs(30);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use cortex_core::{
     CONTROL_LEASE, ClientPort, ControlLoss, ControlPort, EventStream, LogPort, LogStream, OperatorPort, OverviewStream,
-    control,
+    RobotPort, control,
 };
 use cortex_protocol::event::{EventData, SPEC_VERSION};
 use cortex_protocol::overview::{OVERVIEW_VERSION, Overview};
@@ -21,7 +21,7 @@ use cortex_protocol::{
 use tokio::sync::{broadcast, watch};
 use tokio::time::timeout;
 
-use super::HANGS;
+use super::{HANGS, ScriptedRobot};
 
 /// A robot that does what a test says.
 pub(crate) struct ScriptedPort {
@@ -42,6 +42,7 @@ pub(crate) struct ScriptedPort {
     pub(crate) is_busy: AtomicBool,
     /// Streams of events that continue after one.
     pub(crate) refills: AtomicUsize,
+    pub(crate) robot: Arc<ScriptedRobot>,
     /// When the holder of the controls was heard last.
     heard: Mutex<Instant>,
 }
@@ -100,6 +101,7 @@ impl ScriptedPort {
             log: Some(Arc::new(ScriptedLog { lines: Mutex::default(), newest: broadcast::Sender::new(20_000) })),
             is_busy: AtomicBool::new(false),
             refills: AtomicUsize::new(0),
+            robot: Arc::default(),
             heard: Mutex::new(Instant::now()),
         }
     }
@@ -316,6 +318,10 @@ impl OperatorPort for ScriptedPort {
     fn tape(&self, _mission: &MissionId) -> Result<PathBuf, CommandError> {
         let tape = self.tape.lock().unwrap().clone();
         tape.ok_or_else(|| CommandError::new(CommandErrorKind::NotFound, "there is no tape of this mission"))
+    }
+
+    fn robot(&self) -> Option<Arc<dyn RobotPort>> {
+        Some(Arc::clone(&self.robot) as Arc<dyn RobotPort>)
     }
 }
 

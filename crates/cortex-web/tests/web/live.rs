@@ -126,9 +126,12 @@ async fn the_first_frame_holds_all_and_the_others_what_has_changed() {
     let mut page = Live::connect_as(server.address(), None, &bearer).await.unwrap();
     let first = page.next().await.unwrap();
     assert_eq!(first["overview"]["robot"], "Robbie");
-    assert_eq!(first["basis"], json!({"stops": 0, "stopped": false, "mission": null, "plan": 0}));
+    assert_eq!(first["basis"], json!({"stops": 0, "stopped": false, "mission": null, "plan": 0, "control": 0}));
     assert_eq!(first["questions"], json!([]));
-    assert_eq!(first["you"], json!({"name": "the hall's phone", "role": "operate", "session": true}));
+    let connection = first["you"]["connection"].clone();
+    assert!(connection.as_str().is_some_and(|id| id.len() > 30), "{connection}");
+    let you = json!({"name": "the hall's phone", "role": "operate", "session": true, "connection": connection});
+    assert_eq!(first["you"], you);
     let mut number = first["frame"].as_u64().unwrap();
     for _ in 0..3 {
         let pulse = page.next().await.unwrap();
@@ -143,7 +146,7 @@ async fn the_first_frame_holds_all_and_the_others_what_has_changed() {
 }
 
 #[tokio::test]
-async fn a_page_says_stop_or_nothing() {
+async fn a_page_says_stop_or_that_its_person_is_there_or_nothing() {
     let server = TestServer::start();
     for message in [
         Message::text("{\"stop\":false}"),
@@ -155,7 +158,7 @@ async fn a_page_says_stop_or_nothing() {
         let mut page = Live::connect(&server, None).await;
         page.send(message.clone()).await;
         let reason = page.end().await;
-        assert!(reason.contains("only message"), "{message}: {reason}");
+        assert!(reason.contains("This connection takes"), "{message}: {reason}");
     }
     let mut page = Live::connect(&server, None).await;
     page.send(Message::text("x".repeat(100_000))).await;

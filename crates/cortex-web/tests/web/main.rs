@@ -18,6 +18,7 @@ mod hostile;
 mod live;
 mod logs;
 mod missions;
+mod robot;
 mod stop;
 mod tls;
 mod trust;

@@ -13,6 +13,9 @@ fn component(name: &str, health: ComponentHealth, symptoms: &[&str]) -> Componen
         symptoms: symptoms.iter().map(|symptom| (*symptom).to_owned()).collect(),
         attempts: u32::from(health == ComponentHealth::Failed) * 2,
         restarts: u32::from(health == ComponentHealth::Failed),
+        depends_on: Vec::new(),
+        standby: None,
+        quarantine_cause: None,
     }
 }
 
