@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use cortex_player::PlayArguments;
 use thiserror::Error;
 
 #[derive(Debug, Clone, Args)]
@@ -128,6 +129,8 @@ pub enum TapeCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Show a recorded mission on the page, again and again until Ctrl-C, as if it happened now. Nothing moves.
+    Play(PlayArguments),
     /// Run the decisions of a mission again, without a robot or a model, and say where this Cortex would decide
     /// otherwise. Exit status 0: nowhere.
     Replay {

@@ -54,6 +54,10 @@ pub async fn tape(arguments: TapeArguments) -> anyhow::Result<ExitCode> {
                 interrupted = tokio::signal::ctrl_c() => interrupted.map(|()| ExitCode::SUCCESS).map_err(Into::into),
             }
         }
+        TapeCommand::Play(arguments) => {
+            cortex_player::play(arguments, Some(&folder)).await?;
+            Ok(ExitCode::SUCCESS)
+        }
         TapeCommand::Replay { mission } => run_again(&folder, &folder.find(&mission)?),
     };
     match done {

@@ -69,13 +69,13 @@ pub trait OperatorPort: ClientPort + ControlPort {
     /// When there is no tape of that mission.
     fn tape(&self, mission: &MissionId) -> Result<PathBuf, CommandError>;
 
-    /// The log of the robot's nodes, where it is read.
-    fn node_log(&self) -> Option<Arc<dyn LogPort>> {
+    /// The robot itself, where it can be looked at.
+    fn robot(&self) -> Option<Arc<dyn RobotPort>> {
         None
     }
 
-    /// The robot itself, where it can be looked at.
-    fn robot(&self) -> Option<Arc<dyn RobotPort>> {
+    /// The log of the robot's nodes, where it is read.
+    fn node_log(&self) -> Option<Arc<dyn LogPort>> {
         None
     }
 }

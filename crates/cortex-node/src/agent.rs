@@ -106,7 +106,7 @@ impl ClientPort for Agent {
     async fn execute(&self, command: Command, principal: Principal) -> Result<CommandOutcome, CommandError> {
         principal.may(&command)?;
         match &command {
-            Command::Submit { .. } => self.offer().await,
+            Command::Submit { .. } | Command::CallTool { .. } => self.offer().await,
             Command::Stop => self.stops.send_modify(|count| *count += 1),
             _ => {}
         }

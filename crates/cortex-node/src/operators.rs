@@ -36,8 +36,8 @@ pub struct Operators {
     overviews: watch::Receiver<Arc<Overview>>,
     tapes: Option<Folder>,
     lists: Arc<Semaphore>,
-    log: Option<Arc<dyn LogPort>>,
     robot: Option<Arc<dyn RobotPort>>,
+    log: Option<Arc<dyn LogPort>>,
     /// Where Cortex runs.
     handle: Handle,
 }
@@ -65,22 +65,22 @@ impl Operators {
             overviews,
             tapes: runtime.tapes(),
             lists: Arc::new(Semaphore::new(LISTS_AT_A_TIME)),
-            log: None,
             robot: None,
+            log: None,
             handle: Handle::current(),
         }
-    }
-
-    /// One that shows the log of the robot's nodes, too.
-    #[must_use]
-    pub fn with_log(self, log: Option<Arc<dyn LogPort>>) -> Self {
-        Self { log, ..self }
     }
 
     /// With the robot itself to look at.
     #[must_use]
     pub fn with_robot(self, robot: Arc<dyn RobotPort>) -> Self {
         Self { robot: Some(robot), ..self }
+    }
+
+    /// One that shows the log of the robot's nodes, too.
+    #[must_use]
+    pub fn with_log(self, log: Option<Arc<dyn LogPort>>) -> Self {
+        Self { log, ..self }
     }
 
     fn tapes(&self) -> Result<&Folder, CommandError> {
@@ -171,12 +171,12 @@ impl OperatorPort for Operators {
         self.tapes()?.tape(mission).map_err(|_| unknown(mission))
     }
 
-    fn node_log(&self) -> Option<Arc<dyn LogPort>> {
-        self.log.clone()
-    }
-
     fn robot(&self) -> Option<Arc<dyn RobotPort>> {
         self.robot.clone()
+    }
+
+    fn node_log(&self) -> Option<Arc<dyn LogPort>> {
+        self.log.clone()
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{Answer, ConnectionId, Control, MissionId, Origin, QuestionId, SessionId, ToolName};
+use serde_json::{Map, Value};
 
 /// A task handed in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -49,6 +50,13 @@ pub enum Command {
         question: QuestionId,
         /// What.
         answer: Answer,
+    },
+    /// Run one tool, as a mission of its own, where no other one runs or waits.
+    CallTool {
+        /// Which.
+        tool: ToolName,
+        /// With what, as its schema says. No placeholders.
+        arguments: Map<String, Value>,
     },
     /// Say that a mission which has ended did not do what was asked; it is reopened.
     Dispute {
@@ -134,6 +142,7 @@ impl Command {
             | Self::Cancel { .. }
             | Self::Revise { .. }
             | Self::Answer { .. }
+            | Self::CallTool { .. }
             | Self::Dispute { .. }
             | Self::Resume
             | Self::Pause

@@ -54,12 +54,28 @@ pub struct Overview {
     /// What watches Cortex itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<WatchdogOverview>,
+    /// The recording that this is. None: this is a robot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording: Option<RecordingOverview>,
     /// Where the page for people is. None: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
     /// Tasks that did not end before an earlier life of Cortex did: nobody carries them out any more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<LostTask>,
+}
+
+/// A recorded mission that is shown as if it happened now: no robot is connected, and nothing moves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordingOverview {
+    /// The mission that was recorded. Each round shows it as a mission of its own.
+    pub mission: MissionId,
+    /// When it was recorded: RFC 3339, UTC.
+    pub time: String,
+    /// How much faster than it was recorded it is shown.
+    pub speed: f64,
+    /// Why the rest of it is not shown. Empty: all of it is.
+    pub cut: String,
 }
 
 /// A task that did not end before an earlier life of Cortex did.

@@ -1,9 +1,9 @@
 //! What clients ask for, carried out: one vocabulary for every entrance, and one kind of error.
 
 use cortex_core::control;
-use cortex_protocol::{Command, CommandError, CommandErrorKind, CommandOutcome, Principal, Submission};
+use cortex_protocol::{Command, CommandError, CommandErrorKind, CommandOutcome, Principal, Submission, ToolCall};
 
-use crate::{AnswerRefusal, DisputeRefusal, Rejection, RevisionRefusal, Runtime};
+use crate::{AnswerRefusal, ByHandRefusal, DisputeRefusal, Rejection, RevisionRefusal, Runtime};
 
 impl Runtime {
     /// Carries out a command of a client, if its role allows that.
@@ -36,6 +36,10 @@ impl Runtime {
             Command::Dispute { mission, reason } => {
                 CommandOutcome::Reopened { mission: self.dispute(mission, reason, origin).await? }
             }
+            Command::CallTool { tool, arguments } => {
+                let mission = self.run_by_hand(ToolCall { tool, arguments }, origin).await?;
+                CommandOutcome::Submitted { mission }
+            }
             Command::Stop => CommandOutcome::Stopped(self.stop().await.map_err(|_| {
                 let reason = "NOT STOPPED: Cortex is shutting down or has failed, and can't say what still moves.";
                 CommandError::new(CommandErrorKind::Unavailable, reason)
@@ -62,12 +66,26 @@ impl From<Rejection> for CommandError {
         let kind = match rejection {
             Rejection::TooLong { .. } => CommandErrorKind::Invalid,
             Rejection::Busy | Rejection::QueueFull { .. } => CommandErrorKind::Busy,
-            Rejection::Stopped | Rejection::StoppedEarlier { .. } | Rejection::Inactive { .. } => {
-                CommandErrorKind::Refused
-            }
+            Rejection::Stopped
+            | Rejection::StoppedEarlier { .. }
+            | Rejection::Inactive { .. }
+            | Rejection::MissionRuns
+            | Rejection::Paused { .. } => CommandErrorKind::Refused,
             Rejection::ShuttingDown => CommandErrorKind::Unavailable,
         };
         refused(kind, &rejection)
+    }
+}
+
+impl From<ByHandRefusal> for CommandError {
+    fn from(refusal: ByHandRefusal) -> Self {
+        let kind = match refusal {
+            ByHandRefusal::Unknown { .. } => CommandErrorKind::NotFound,
+            ByHandRefusal::Unfit { .. } | ByHandRefusal::Placeholder => CommandErrorKind::Invalid,
+            ByHandRefusal::KeptBack { .. } | ByHandRefusal::Denied { .. } => CommandErrorKind::Refused,
+            ByHandRefusal::Rejected(rejection) => return rejection.into(),
+        };
+        refused(kind, &refusal)
     }
 }
 

@@ -20,7 +20,9 @@
 //!   merged;
 //! - `questions`: the open questions to people, and the way of an answer to its mission;
 //! - `robot_state`: what the rules of policy ask of the robot and of the time;
+//! - `by_hand`: one tool, run by a person as a mission of its own;
 //! - `ended_missions`: the missions that ended last; `disputes`: those that a person reopens;
+//! - `mission_overviews`: the missions of an overview, from their events;
 //! - `envelope`: what happens, as CloudEvents; `event_log`: the newest of them, for those who follow;
 //! - `commands`: what clients ask for, carried out;
 //! - [`RuntimeConfig`]: how it works; [`Settings`]: what may change while it runs;
@@ -29,6 +31,7 @@
 //! Everything is spawned on one tracker and ends with [`Runtime::shut_down`].
 
 mod availability;
+mod by_hand;
 mod calls;
 mod client;
 mod commands;
@@ -44,6 +47,7 @@ mod event_log;
 mod gate;
 mod journal;
 mod meters;
+mod mission_overviews;
 mod mission_queue;
 mod mission_task;
 mod not_written;
@@ -69,10 +73,13 @@ use std::time::Duration;
 use cortex_core::mission::Reopened;
 use cortex_core::{ChatModel, MissionLimits, ToolProvider, ToolSet};
 use cortex_protocol::overview::LostTask;
-use cortex_protocol::{Answer, EventId, MissionId, OpenQuestion, Origin, QuestionId, StopOutcome, Submission};
+use cortex_protocol::{
+    Answer, EventId, MissionId, OpenQuestion, Origin, QuestionId, StopOutcome, Submission, ToolCall,
+};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio_util::task::TaskTracker;
 
+pub use crate::by_hand::ByHandRefusal;
 pub use crate::conditions::run_call;
 pub use crate::config::{QueuePolicy, RuntimeConfig};
 pub use crate::dispatch::CallBounds;
@@ -83,10 +90,11 @@ pub use crate::event_log::Events;
 pub use crate::gate::{CallListener, Gate};
 pub use crate::journal::{JournalSettings, StopRecord};
 pub use crate::meters::Meter;
+pub use crate::mission_overviews::MissionOverviews;
 pub use crate::mission_queue::{CallReadiness, MissionTicket, Place};
 use crate::mission_queue::{MissionQueue, QueueMessage};
-use crate::mission_task::Revision;
 pub use crate::mission_task::{FEEDBACK, RevisionRefusal};
+use crate::mission_task::{Revision, Work};
 pub use crate::provider_handle::ProviderHandle;
 pub use crate::providers::ProviderId;
 use crate::providers::Providers;
@@ -211,7 +219,7 @@ impl Runtime {
     /// As [`submit`](Self::submit).
     pub async fn submit_at(&self, place: Place, submission: Submission) -> Result<MissionTicket, Rejection> {
         let (reply, answer) = oneshot::channel();
-        let message = QueueMessage::Submit { submission, place, reopens: None, reply };
+        let message = QueueMessage::Submit { submission, place, work: Work::Task, reply };
         self.mission_queue.send(message).await.map_err(|_| Rejection::ShuttingDown)?;
         answer.await.unwrap_or(Err(Rejection::ShuttingDown))
     }
@@ -223,7 +231,21 @@ impl Runtime {
         reopens: Reopened,
     ) -> Result<MissionTicket, Rejection> {
         let (reply, answer) = oneshot::channel();
-        let message = QueueMessage::Submit { submission, place: Place::Last, reopens: Some(Box::new(reopens)), reply };
+        let work = Work::Reopened(Box::new(reopens));
+        let message = QueueMessage::Submit { submission, place: Place::Last, work, reply };
+        self.mission_queue.send(message).await.map_err(|_| Rejection::ShuttingDown)?;
+        answer.await.unwrap_or(Err(Rejection::ShuttingDown))
+    }
+
+    /// Hands in a call that a person makes. It is refused where anything else runs or waits.
+    pub(crate) async fn submit_by_hand(
+        &self,
+        submission: Submission,
+        call: ToolCall,
+    ) -> Result<MissionTicket, Rejection> {
+        let (reply, answer) = oneshot::channel();
+        let work = Work::ByHand(Box::new(call));
+        let message = QueueMessage::Submit { submission, place: Place::Last, work, reply };
         self.mission_queue.send(message).await.map_err(|_| Rejection::ShuttingDown)?;
         answer.await.unwrap_or(Err(Rejection::ShuttingDown))
     }

@@ -11,7 +11,7 @@ use cortex_core::mission::{MissionSetup, PolicySetup, Reopened, RequestId, Revis
 use cortex_core::policy::RobotState;
 use cortex_core::{
     Availability, CONFIRMATION_HOLDS, CallObserver, CancelReason, ChatModel, ChatRequest, Effect, Input, Invocation,
-    Mission, MissionLimits, ModelError, ModelErrorKind, ToolSet,
+    Mission, ModelError, ModelErrorKind, ToolSet,
 };
 use cortex_language::task_class;
 use cortex_protocol::{
@@ -26,6 +26,7 @@ use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::Instrument;
 
+use crate::by_hand::{self, GivenCall};
 use crate::calls::Call;
 use crate::control::OnBehalfOf;
 use crate::envelope::Envelope;
@@ -76,6 +77,8 @@ impl Reporter {
 /// A mission that runs.
 struct MissionTask {
     shared: Arc<Shared>,
+    /// Who is asked for plans and decisions.
+    model: Arc<dyn ChatModel>,
     id: MissionId,
     /// The beginning of the task, for whoever has to wait for it.
     task: String,
@@ -90,6 +93,16 @@ struct MissionTask {
     result: Option<MissionResult>,
 }
 
+/// What kind of work a mission does.
+pub(crate) enum Work {
+    /// A task, which the model plans.
+    Task,
+    /// A task anew whose mission a person disputes.
+    Reopened(Box<Reopened>),
+    /// One call that a person makes.
+    ByHand(Box<ToolCall>),
+}
+
 /// What a mission is for.
 pub(crate) struct Request {
     pub(crate) id: MissionId,
@@ -97,8 +110,7 @@ pub(crate) struct Request {
     pub(crate) session: Option<SessionId>,
     /// The earlier tasks of the same conversation.
     pub(crate) earlier: Vec<Turn>,
-    /// The mission that this one reopens, where a person disputes it.
-    pub(crate) reopens: Option<Box<Reopened>>,
+    pub(crate) work: Work,
 }
 
 /// What a person says to the mission that runs, and who waits for the answer.
@@ -160,7 +172,7 @@ pub(crate) async fn run_mission(
     end: watch::Receiver<Option<CancelReason>>,
     revisions: mpsc::Receiver<Revision>,
 ) -> MissionResult {
-    let Request { id, task, session, earlier, reopens } = request;
+    let Request { id, task, session, earlier, work } = request;
     let span = tracing::info_span!("mission", mission = %id);
     let (inputs, inbox) = mpsc::channel(INPUT_CAPACITY);
     // Seen at once with what is set up, so that nothing that changes from now on is missed.
@@ -169,8 +181,23 @@ pub(crate) async fn run_mission(
     let registry = Arc::clone(&shared.registry.borrow());
     let mut robot_state = shared.robot_state.state();
     let state = robot_state.borrow_and_update().clone();
+    let mut limits = shared.config.limits.clone();
+    let (mut model, mut reopens) = (Arc::clone(&shared.model), None);
+    let mut reading = None;
+    match work {
+        Work::Task => {}
+        Work::Reopened(reopened) => reopens = Some(*reopened),
+        Work::ByHand(call) => {
+            limits = by_hand::limits(limits);
+            reading = Some(by_hand::reading(&call, &registry.tools));
+            model = Arc::new(GivenCall::new(*call));
+        }
+    }
+    if model.reads_every_tool() {
+        limits.max_offered_tools = usize::MAX;
+    }
     let setup = MissionSetup {
-        reading: task_class::read(&task, registry.tools.iter()),
+        reading: reading.unwrap_or_else(|| task_class::read(&task, registry.tools.iter())),
         task,
         session,
         earlier,
@@ -178,14 +205,14 @@ pub(crate) async fn run_mission(
         tools: registry.tools.clone(),
         availability: contained,
         removed: registry.removed.clone(),
-        limits: limits_for(shared.as_ref()),
+        limits,
         policy: PolicySetup {
             policy: shared.config.policy.clone(),
             approval: shared.config.approval,
             origin: reporter.envelope.origin().clone(),
             state,
         },
-        reopens: reopens.map(|reopened| *reopened),
+        reopens,
     };
     if let Some(tape) = &mut reporter.tape {
         tape.setup(&setup);
@@ -197,6 +224,7 @@ pub(crate) async fn run_mission(
     let outside = Outside { end, availability, revisions, answers, robot_state };
     let mission_task = MissionTask {
         shared,
+        model,
         id,
         task: capped(&setup.task, TASK_CHARACTERS),
         began: Instant::now(),
@@ -210,14 +238,6 @@ pub(crate) async fn run_mission(
     let result = mission_task.run(Mission::new(setup), inbox, outside, meters).instrument(span).await;
     journal.end_mission(&mission).await;
     result
-}
-
-fn limits_for(shared: &Shared) -> MissionLimits {
-    let mut limits = shared.config.limits.clone();
-    if shared.model.reads_every_tool() {
-        limits.max_offered_tools = usize::MAX;
-    }
-    limits
 }
 
 /// What reaches the mission from outside of its calls.
@@ -383,7 +403,7 @@ impl MissionTask {
     }
 
     fn ask_model(&mut self, request: RequestId, chat: ChatRequest) {
-        let model = Arc::clone(&self.shared.model);
+        let model = Arc::clone(&self.model);
         let inputs = self.inputs.clone();
         let patience = self.shared.config.model_timeout;
         let running = self.shared.tracker.spawn(async move {

@@ -26,6 +26,17 @@ pub enum Rejection {
         /// How many wait.
         waiting: usize,
     },
+    /// A person wants to run a tool beside a mission.
+    #[error(
+        "a mission runs or waits, and a tool is run by hand only where none does. End the mission, or wait for its end"
+    )]
+    MissionRuns,
+    /// A person wants to run a tool while all missions are paused.
+    #[error("nothing is begun now: {because}")]
+    Paused {
+        /// Why.
+        because: String,
+    },
     /// The robot was stopped.
     #[error("the robot is stopped. Call ~/resume when it is safe, then send the task again")]
     Stopped,

@@ -179,6 +179,7 @@ pub(crate) fn overview() -> Overview {
             BudgetOverview { expense: Expense::Metres, used: 8.5, limit: Some(10.0) },
         ],
         watchdog: None,
+        recording: None,
     }
 }
 

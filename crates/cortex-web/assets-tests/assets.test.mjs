@@ -7,7 +7,7 @@ import { test } from 'node:test';
 const folder = new URL('../assets/', import.meta.url);
 const files = new Map(readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')]));
 const named = (ending) => [...files].filter(([name]) => name.endsWith(ending));
-const MOST_BYTES = 158_500;
+const MOST_BYTES = 161_000;
 
 /** The files that a file has the browser load with it; views that are loaded when they are opened are none of them. */
 const loadedWith = (text) => [...text.matchAll(/from '\.\/([^']+)'|(?:href|src)="\{\{ assets \}\}\/([\w.-]+)/g)].map(([, module, other]) => module ?? other);

@@ -87,5 +87,5 @@ export function createActions({ seen, connection, mayAct }) {
     return outcome ?? null;
   }
 
-  return { send };
+  return { send, mayAct };
 }

@@ -28,9 +28,11 @@ let live = null;
 let dirty = false;
 let selected = null;
 
-const mayOperate = () => state.you === null || state.you.role !== 'watch';
+const isRecording = () => Boolean(state.overview?.recording);
+const mayOperate = () => (state.you === null || state.you.role !== 'watch') && !isRecording();
 const seenBasis = () => shown.basis;
 const mayAct = () => {
+  if (isRecording()) return 'This is a recording: no robot is connected, and nothing can be asked of it.';
   if (!live?.isFresh()) return 'The view is frozen: what you see may not be so any more. Wait until it is live again.';
   return mayOperate() ? null : 'You may watch and stop. Acting takes the role operate: ask who administers this robot.';
 };
@@ -61,7 +63,10 @@ byId('mission').append(
   h('div.mission-left', taskBox.root, control.row, h('section.panel', { 'aria-label': 'Missions' }, h('header.panel-head', h('h2.small', 'Missions')), missionList)),
   h('div.mission-stage', cardsRoot, noMission, idleSlot, panel.root));
 const components = createComponents(byId('components'));
-const tools = createTools(byId('tools'));
+const tools = createTools(byId('tools'), {
+  actions, seenBasis, isOffered: () => !isRecording(),
+  onSubmitted: (mission) => { show(mission); location.hash = 'mission'; },
+});
 /** Most people never open it: it is loaded when somebody does. */
 let access = null;
 const history = createHistory(byId('history'), { actions, seenBasis });
@@ -137,12 +142,21 @@ function drawStrip() {
   const key = JSON.stringify([overview.readiness, overview.stop?.stopped, model.name, model.requests, model.errors, error, ill.length, overview.components.length, unsettled, overview.paused]);
   remake(byId('strip'), key, () => [
     h('span.chip.live-chip', { 'aria-hidden': 'true' }),
-    h('span.chip', badge(...readiness), overview.readiness?.because && !overview.stop?.stopped ? h('span.quiet-text', bdi(cut(overview.readiness.because, 300))) : null),
+    isRecording() ? null : h('span.chip', badge(...readiness), overview.readiness?.because && !overview.stop?.stopped ? h('span.quiet-text', bdi(cut(overview.readiness.because, 300))) : null),
     overview.paused ? h('span.chip', badge('warn', 'Paused', 'waiting'), bdi(cut(overview.paused, 200))) : null,
     h('a.chip', { href: '#components' }, ill.length ? badge('bad', `${plural(ill.length, 'component')} with symptoms`, 'warning') : badge(overview.components.length ? 'good' : 'off', overview.components.length ? `${plural(overview.components.length, 'component')}, none with symptoms` : 'No components', overview.components.length ? 'success' : 'unknown')),
     unsettled ? h('a.chip', { href: '#components' }, badge('bad', `${plural(unsettled, 'call')} may still move`, 'warning')) : null,
-    h('span.chip', badge(error ? 'bad' : 'off', model.name ? `Model ${cut(model.name, 60)}` : 'No model', error ? 'failed' : null), h('span.quiet-text', `${plural(model.requests, 'request')}, ${plural(model.errors, 'error')}`), error ? h('span', bdi(cut(error, 200))) : null),
+    isRecording() ? null : h('span.chip', badge(error ? 'bad' : 'off', model.name ? `Model ${cut(model.name, 60)}` : 'No model', error ? 'failed' : null), h('span.quiet-text', `${plural(model.requests, 'request')}, ${plural(model.errors, 'error')}`), error ? h('span', bdi(cut(error, 200))) : null),
   ]);
+}
+
+/** Where this is a recording, a band says so, and there is no box for a task. */
+let recording = null;
+async function drawRecording() {
+  if (!isRecording()) return;
+  taskBox.root.hidden = true;
+  recording ??= import('./recording.js').then((module) => module.createRecording(byId('recording')));
+  (await recording).update(state.overview.recording);
 }
 
 function drawLink() {
@@ -186,6 +200,7 @@ function drawMissions() {
     idleLog?.update(null);
     const refusing = overview?.readiness?.state === 'refusing';
     remake(noMission, JSON.stringify([Boolean(overview), overview?.readiness, overview?.lost]), () => (!overview ? [h('h2', 'Connecting to the robot…')]
+      : isRecording() ? [h('h2', 'The recording begins…')]
       : refusing ? [h('h2', 'The robot takes no tasks'), h('p', bdi(cut(overview.readiness.because, 1000) || 'It does not say why. `cortex doctor` looks for the reason.'))]
         : [h('h2', 'The robot is free'), lostTasks(overview.lost ?? []), h('p', 'Tell it what to do, in plain words. Its plan appears here as a picture, step by step, and it asks before what needs your word.'), h('p', h('a', { href: '#tools' }, 'What it can do'), ' · ', h('a', { href: '#components' }, 'How its components are'))]));
     return;
@@ -213,6 +228,7 @@ function shownMission() {
 function draw() {
   dirty = false;
   drawStrip();
+  drawRecording();
   stop.update();
   control.update();
   if (state.overview) setText(byId('robot'), clip(state.overview.robot, 80));

@@ -45,8 +45,9 @@ export function createMissionPanel({ actions, seenBasis, onReopened, compact = f
     logSlot.replaceWith(log.root);
     again();
   });
+  const incident = h('a.button.quiet', { download: '', title: 'Its tape, report, the robot\'s health and tools, in one archive' }, icon('download'), 'Save incident');
   const head = h('section.panel.mission-head', { 'aria-label': 'Task' },
-    h('div.task-row', task, actions && !isReplay ? cancel : null), confirm.box, answer, meta, alerts);
+    h('div.task-row', task, actions && !isReplay ? [incident, cancel] : null), confirm.box, answer, meta, alerts);
   const main = h('div.mission-main', head, report, planPanel);
   const side = h('div.mission-side', flightPanel, budgetPanel, logSlot);
   const root = h('div', { class: compact ? 'mission compact' : 'mission' }, main, side);
@@ -74,6 +75,8 @@ export function createMissionPanel({ actions, seenBasis, onReopened, compact = f
     showAlerts();
     const endable = actions && !ended && mission.phase !== 'stopping';
     cancel.hidden = !endable;
+    setAttribute(incident, 'href', `/api/v1/missions/${encodeURIComponent(mission.id)}/incident`);
+    if (actions) incident.hidden = Boolean(actions.mayAct());
     if (!endable) confirm.close();
     showReport();
     showPlan(ended);

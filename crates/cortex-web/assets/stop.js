@@ -12,6 +12,8 @@ const GIVEN_UP_AFTER_MS = 60000;
 const MOST_BETWEEN_TRIES_MS = 1000;
 /** Without an answer for so long, the page says what else can be done. */
 const LATE_MS = 1000;
+/** For so long a page of a recording says that there is nothing to stop. */
+const RECORDING_SHOWN_MS = 10000;
 const EMERGENCY = 'Use the emergency stop of the robot itself.';
 
 export function createStop({ live, state, actions }) {
@@ -21,6 +23,8 @@ export function createStop({ live, state, actions }) {
   let attempt = null;
   let taken = null;
   let resumeBasis = null;
+
+  const isRecording = () => Boolean(state.overview?.recording);
 
   function stop() {
     const overview = state.overview;
@@ -72,7 +76,8 @@ export function createStop({ live, state, actions }) {
     mine.settled = true;
     mine.outcome = answer.outcome ?? null;
     mine.error = answer.error ? answer.error.reason ?? 'The stop was refused without a reason.' : '';
-    announce.textContent = mine.outcome ? 'The robot is stopped.' : `The stop failed. ${mine.error}`;
+    announce.textContent = mine.outcome ? 'The robot is stopped.' : isRecording() ? mine.error : `The stop failed. ${mine.error}`;
+    if (isRecording()) setTimeout(() => { if (attempt === mine) attempt = null; update(); }, RECORDING_SHOWN_MS);
     update();
   }
 
@@ -116,11 +121,12 @@ export function createStop({ live, state, actions }) {
     if (resumeBasis && resumeBasis.stops !== state.basis?.stops) close();
     resume.hidden = !isStopped;
     if (!isStopped) close();
-    setText(title, attempt?.error && !isStopped ? 'The stop was not confirmed' : isStopped ? 'The robot is stopped' : 'Stopping…');
+    panel.classList.toggle('calm', isRecording());
+    setText(title, isRecording() ? 'Nothing moves here' : attempt?.error && !isStopped ? 'The stop was not confirmed' : isStopped ? 'The robot is stopped' : 'Stopping…');
     const outcome = attempt?.outcome;
     const roll = stopRollCall(attempt?.before ?? [], outcome ?? { not_stopped: stopped?.not_stopped ?? [] });
     remake(body, JSON.stringify([outcome, attempt?.error, stopped?.why, roll, isStopped]), () => [
-      attempt?.error ? h('p.tone-bad', attempt.error) : null,
+      attempt?.error ? h(isRecording() ? 'p' : 'p.tone-bad', attempt.error) : null,
       stopped?.why && isStopped ? h('p', 'Why: ', bdi(stopped.why)) : null,
       outcome ? h('p', outcome.missions_ended ? `${plural(outcome.missions_ended, 'task was', 'tasks were')} ended.` : 'No task was running.') : null,
       list('May still move', roll.moving, 'bad', 'warning'),

@@ -1,4 +1,4 @@
-// What the robot can be asked to do: each tool with its effect and its arguments, to read.
+// What the robot can be asked to do: each tool with its effect and its arguments, to read and to run by hand.
 
 import { badge, bdi, h, keyed, setText } from './dom.js';
 import { EFFECTS } from './cards.js';
@@ -35,7 +35,8 @@ function schemaRows(schema, path = '', depth = 0) {
   });
 }
 
-export function createTools(root) {
+/** `byHand` is what running a tool takes; `byHand.isOffered()` is false where nothing can be run. */
+export function createTools(root, byHand) {
   const search = h('input', { type: 'search', placeholder: 'Search tools', 'aria-label': 'Search tools', oninput: () => show() });
   const effect = h('select', { 'aria-label': 'Filter by effect', onchange: () => show() }, [['', 'All effects'], ['observe', 'Reads only'], ['act', 'Acts'], ['move', 'Moves']].map(([value, word]) => h('option', { value }, word)));
   const count = h('p.quiet-text', { role: 'status' });
@@ -60,6 +61,7 @@ export function createTools(root) {
           tool.phrases.length ? ['Sentences', tool.phrases.join(' · ')] : null,
         ].filter(Boolean).map(([name, value]) => [h('dt', name), h('dd', bdi(cut(String(value), 2000)))])),
         ...conditions.map(([name, some]) => h('div', h('h3', name), h('ul', some.map((one) => h('li', h('code', cut(json(one), 600))))))));
+      if (byHand.isOffered()) import('./by_hand.js').then((module) => body.append(module.createByHand(tool, byHand)));
     };
     const [tone, , sign, short] = EFFECTS[tool.effect] ?? EFFECTS.move;
     return h('li', h('details', { ontoggle: fill },

@@ -60,6 +60,7 @@ fn name(command: &Command) -> &'static str {
         Command::Cancel { .. } => "cancel",
         Command::Revise { .. } => "revise",
         Command::Answer { .. } => "answer",
+        Command::CallTool { .. } => "call_tool",
         Command::Dispute { .. } => "dispute",
         Command::Stop => "stop",
         Command::Resume => "resume",

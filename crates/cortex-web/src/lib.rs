@@ -12,7 +12,7 @@
 //! - `webhooks`: other systems are told what happens, and give tasks;
 //! - `stop`: STOP, which waits for none of the others;
 //! - `robot`: its map, pictures, numbers and parameters, for as long as somebody looks;
-//! - `missions`, `report`: what was recorded; `pages`: the shell and its assets, `compressed` for the way; `openapi`: the API as a document.
+//! - `missions`, `report`: what was recorded; `incident`: what is needed to look into a mission elsewhere; `pages`: the shell and its assets, `compressed` for the way; `openapi`: the API as a document.
 
 mod access;
 mod accounts;
@@ -25,6 +25,7 @@ mod connection;
 mod error;
 mod headers;
 mod hub;
+mod incident;
 mod known_commands;
 mod live;
 mod live_connections;

@@ -93,13 +93,19 @@ pub(crate) async fn report(
     Path(mission): Path<String>,
 ) -> Result<Response, ApiError> {
     let mission = mission_id(&mission)?;
-    let mut events = Box::pin(so_far(&site, &mission).await?);
-    let mut report = Report::new(&site.settings.robot, &mission);
+    let report = report_of(&site, &mission).await?;
+    let name = format!("mission-{mission}.md");
+    Ok(answer(Body::from(report), "text/markdown; charset=utf-8", Some(&name)))
+}
+
+/// The report of a mission up to now.
+pub(crate) async fn report_of(site: &Arc<Site>, mission: &MissionId) -> Result<String, ApiError> {
+    let mut events = Box::pin(so_far(site, mission).await?);
+    let mut report = Report::new(&site.settings.robot, mission);
     while let Some(event) = events.next().await {
         report.add(&event);
     }
-    let name = format!("mission-{mission}.md");
-    Ok(answer(Body::from(report.text()), "text/markdown; charset=utf-8", Some(&name)))
+    Ok(report.text())
 }
 
 /// `GET /api/v1/missions/ID/tape`.
@@ -133,7 +139,7 @@ async fn open(path: &FilePath) -> io::Result<(File, u64)> {
 }
 
 /// An id of a mission, as a client gives it: it is part of names of files.
-fn mission_id(id: &str) -> Result<MissionId, ApiError> {
+pub(crate) fn mission_id(id: &str) -> Result<MissionId, ApiError> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     if id.is_empty() || id.len() > ID_BYTES || !id.chars().all(is_plain) {
         return Err(ApiError::invalid("That is no id of a mission. /api/v1/missions lists them."));

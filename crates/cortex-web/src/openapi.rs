@@ -139,6 +139,8 @@ fn add_readings(document: &mut Document) {
     let tape = Other("application/x-ndjson");
     document.add("get", "/api/v1/missions/{id}/tape", watch, "Its tape, as it is.", Nothing, tape);
     document.add("get", "/api/v1/missions/{id}/report", watch, "A report.", Nothing, Other("text/markdown"));
+    let what = "What is needed to look into a mission elsewhere, as a .tar.gz.";
+    document.add("get", "/api/v1/missions/{id}/incident", "the role operate", what, Nothing, Other("application/gzip"));
     let stream = Other("text/event-stream");
     document.add("get", "/api/v1/events", watch, "The events of all missions from now on.", Nothing, stream);
     document.add_query("/api/v1/events", "after", "The last event that the client has.", "string");

@@ -13,7 +13,7 @@ use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::site::Site;
 use crate::webhooks::incoming;
-use crate::{accounts, commands, headers, live, login, logs, missions, openapi, pages, robot, sse, stop};
+use crate::{accounts, commands, headers, incident, live, login, logs, missions, openapi, pages, robot, sse, stop};
 
 const STOP: &str = "/stop";
 
@@ -27,6 +27,7 @@ pub(crate) fn router(site: Arc<Site>) -> Router {
         .route("/missions/{id}/events", get(missions::events))
         .route("/missions/{id}/tape", get(missions::tape))
         .route("/missions/{id}/report", get(missions::report))
+        .route("/missions/{id}/incident", get(incident::incident))
         .route("/events", get(sse::events))
         .route("/logs", get(logs::logs))
         .route("/live", get(live::live))

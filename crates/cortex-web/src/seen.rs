@@ -87,6 +87,7 @@ pub(crate) fn check(
             !ran || mission_is_the_same
         }
         Command::Revise { mission: None, .. } => mission_is_the_same,
+        Command::CallTool { .. } => then.stops == now.stops && then.stopped == now.stopped && mission_is_the_same,
         Command::TakeOver => then.control == now.control,
         // The mission that runs moves again.
         Command::Unpause | Command::HandBack => {
@@ -104,6 +105,7 @@ pub(crate) fn check(
             "Somebody else has paused the robot, let it go on, taken the controls or lost them since you looked."
         }
         Command::Answer { .. } => "The question is not open any more.",
+        Command::CallTool { .. } => "The robot was stopped or resumed, or a mission began or ended, since you looked.",
         _ => "Another mission or another plan runs since you looked.",
     };
     Err(ApiError::new(ErrorKind::Changed, format!("{what} Nothing was done. Look again, then decide.")))
@@ -147,6 +149,7 @@ mod tests {
         let cancel = |mission: &str| Command::Cancel { mission: mission.into() };
         let revise = Command::Revise { mission: None, text: "slower".to_owned() };
         let dispute = Command::Dispute { mission: "z".into(), reason: "no".to_owned() };
+        let by_hand = || Command::CallTool { tool: "base.go_to".into(), arguments: serde_json::Map::new() };
         let (ok, changed) = (Ok(()), Err(ErrorKind::Changed));
         for (command, now, expected) in [
             (Command::Resume, &then, ok),
@@ -161,6 +164,9 @@ mod tests {
             (revise.clone(), &then, ok),
             (revise, &next, changed),
             (dispute, &next, ok),
+            (by_hand(), &then, ok),
+            (by_hand(), &next, changed),
+            (by_hand(), &stopped, changed),
             (Command::TakeOver, &replanned, ok),
             (Command::TakeOver, &paused, changed),
             (Command::Unpause, &then, ok),

@@ -150,8 +150,8 @@ async fn serve(
         supervised: supervised.as_ref().zip(watch.clone()),
     };
     let self_watch = SelfWatch::start(watched, figures, resolved.watch.hang)?;
-    let node_log = page::node_log(page.is_some(), robot);
     let views = RobotViews::new(&robot.graph, &robot.endpoints, &robot.discovery);
+    let node_log = page::node_log(page.is_some(), robot);
     let operators = Operators::new(agent.clone(), &runtime, stop.handle(), &self_watch)
         .with_robot(Arc::new(views))
         .with_log(node_log.clone().map(|log| -> Arc<dyn LogPort> { log }));

@@ -82,6 +82,9 @@ enum Task {
         /// The model that `cortex run` shall use
         #[arg(long)]
         model: Option<String>,
+        /// Show a recorded mission on the page instead: needs no ROS 2 and no robot
+        #[arg(long, conflicts_with_all = ["task", "recipe", "model"])]
+        recorded: bool,
     },
     /// Build for speed and run the benchmark
     Bench {
@@ -136,7 +139,8 @@ fn run(command: Task) -> Result<ExitCode> {
         Task::Run { release, arguments } => return work::run(&repository, profile(release), &arguments),
         Task::Test { arguments } => return work::test(&repository, &arguments),
         Task::Check => return check::run(&repository),
-        Task::Demo { task, recipe, model } => {
+        Task::Demo { recorded: true, .. } => return work::show_recorded(&repository),
+        Task::Demo { task, recipe, model, recorded: false } => {
             return demo::run(&repository, task.as_deref(), recipe.as_deref(), model.as_deref());
         }
         Task::Bench { arguments } => return work::bench(&repository, &arguments),

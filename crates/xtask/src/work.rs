@@ -70,6 +70,17 @@ pub(crate) fn run(repository: &Path, profile: Profile, arguments: &[String]) -> 
     Err(error).with_context(|| format!("cannot start {}", program.display()))
 }
 
+/// Builds and becomes the player of the recording that comes along. It links no ROS 2.
+pub(crate) fn show_recorded(repository: &Path) -> Result<ExitCode> {
+    use std::os::unix::process::CommandExt as _;
+    progress::say("Building the player of recorded missions");
+    let mut build = cargo::command(repository);
+    cargo::run("building the player", build.args(["build", "--package", "cortex-player", "--bins"]))?;
+    let program = Metadata::read(repository)?.target_directory()?.join(Profile::Debug.folder()).join("cortex-player");
+    let error = Command::new(&program).exec();
+    Err(error).with_context(|| format!("cannot start {}", program.display()))
+}
+
 /// Runs all tests of all members, or the ones that the arguments name.
 pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> {
     let packages = packages(arguments);

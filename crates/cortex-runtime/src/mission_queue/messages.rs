@@ -1,13 +1,12 @@
 //! Messages to the mission queue.
 
-use cortex_core::mission::Reopened;
 use cortex_protocol::{MissionId, MissionResult, StopOutcome, Submission, ToolSpec};
 use tokio::sync::oneshot;
 
 use super::clients::CallPermitReply;
 use crate::control::OnBehalfOf;
 use crate::event_log::Events;
-use crate::mission_task::Revision;
+use crate::mission_task::{Revision, Work};
 use crate::providers::ProviderId;
 use crate::readiness::Rejection;
 use crate::risk_class::RiskClass;
@@ -42,8 +41,7 @@ pub(crate) enum QueueMessage {
     Submit {
         submission: Submission,
         place: Place,
-        /// The mission that the task reopens.
-        reopens: Option<Box<Reopened>>,
+        work: Work,
         reply: oneshot::Sender<Result<MissionTicket, Rejection>>,
     },
     /// Whether the mission runs or waits.

@@ -15,7 +15,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_core::CancelReason;
-use cortex_core::mission::Reopened;
 use cortex_language::task_class;
 use cortex_protocol::{Control, MissionEvent, MissionId, MissionResult, MissionStatus, SessionId, Submission};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -24,7 +23,7 @@ use tokio::time::Instant;
 use crate::config::QueuePolicy;
 use crate::envelope::{Envelope, new_mission_id};
 use crate::event_log::OpenMission;
-use crate::mission_task::{Reporter, Request, Revision, RevisionRefusal, run_mission};
+use crate::mission_task::{Reporter, Request, Revision, RevisionRefusal, Work, run_mission};
 use crate::readiness::{Readiness, Rejection};
 use crate::sessions::Sessions;
 use crate::shared::Shared;
@@ -156,9 +155,9 @@ impl MissionQueue {
     fn on_message(&mut self, message: QueueMessage) {
         self.shared = Arc::clone(&self.latest.borrow_and_update());
         match message {
-            QueueMessage::Submit { submission, place, reopens, reply } => {
+            QueueMessage::Submit { submission, place, work, reply } => {
                 // A client that left before the answer still has its mission; it can be cancelled like any other.
-                let _ = reply.send(self.submit(submission, place, reopens));
+                let _ = reply.send(self.submit(submission, place, work));
             }
             QueueMessage::IsOpen { mission, reply } => {
                 let runs = self.running.as_ref().is_some_and(|running| running.id == mission);
@@ -231,12 +230,7 @@ impl MissionQueue {
         });
     }
 
-    fn submit(
-        &mut self,
-        submission: Submission,
-        place: Place,
-        reopens: Option<Box<Reopened>>,
-    ) -> Result<MissionTicket, Rejection> {
+    fn submit(&mut self, submission: Submission, place: Place, work: Work) -> Result<MissionTicket, Rejection> {
         if let Some(rejection) = self.refusal() {
             return Err(rejection);
         }
@@ -246,6 +240,15 @@ impl MissionQueue {
             return Err(Rejection::TooLong { bytes, most });
         }
         let paused = self.paused();
+        if matches!(work, Work::ByHand(_)) {
+            // What a person has just looked at holds now, and not once others have ended.
+            if self.running.is_some() || !self.waiting.is_empty() {
+                return Err(Rejection::MissionRuns);
+            }
+            if let Some(because) = paused {
+                return Err(Rejection::Paused { because });
+            }
+        }
         let is_held_up = self.running.is_some() || (paused.is_some() && !self.waiting.is_empty());
         if is_held_up && place == Place::Last {
             match self.shared.config.queue {
@@ -276,7 +279,7 @@ impl MissionQueue {
         }
         let control = Control::default();
         let mut waiting =
-            Waiting { id: id.clone(), submission, reopens, reporter, open, result, pause_ends: None, control };
+            Waiting { id: id.clone(), submission, work, reporter, open, result, pause_ends: None, control };
         let control = self.control();
         if !control.is_autonomous() {
             waiting.note_control(&control);
@@ -310,7 +313,7 @@ impl MissionQueue {
         let class = task_class::classify(&task);
         let turn = session.clone().map(|session| (session, task.clone()));
         let about = (task.clone(), session.clone());
-        let request = Request { id: next.id.clone(), task, session, earlier, reopens: next.reopens };
+        let request = Request { id: next.id.clone(), task, session, earlier, work: next.work };
         let mission = run_mission(Arc::clone(&self.shared), request, next.reporter, ended, revised);
         let running = self.shared.tracker.spawn(mission);
         self.shared.tracker.spawn(async move {

@@ -2,21 +2,19 @@
 
 use std::time::Duration;
 
-use cortex_core::mission::Reopened;
 use cortex_language::task_class;
 use cortex_protocol::{Control, MissionEvent, MissionId, MissionResult, MissionStatus, Submission, TaskClass, Usage};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::event_log::OpenMission;
-use crate::mission_task::Reporter;
+use crate::mission_task::{Reporter, Work};
 
 /// A task that waits.
 pub(super) struct Waiting {
     pub(super) id: MissionId,
     pub(super) submission: Submission,
-    /// The mission that the task reopens.
-    pub(super) reopens: Option<Box<Reopened>>,
+    pub(super) work: Work,
     pub(super) reporter: Reporter,
     pub(super) open: OpenMission,
     pub(super) result: oneshot::Sender<MissionResult>,

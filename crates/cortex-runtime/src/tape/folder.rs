@@ -8,13 +8,13 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use cortex_protocol::{MissionEvent, MissionId, MissionStatus, Origin};
+use cortex_protocol::{MissionId, MissionStatus, Origin};
 use uuid::Uuid;
 
 use super::chain::Chain;
-use super::record::{Body, Entry, MAX_LINE_BYTES, entry_line};
+use super::record::{Entry, MAX_LINE_BYTES, entry_line};
 use super::writer::Medium;
-use super::{Flush, Reader, Record, TapeError};
+use super::{Flush, Reader, Record, Summary, TapeError};
 use crate::envelope::Envelope;
 
 /// The folder of the journals of open calls, within that of the tapes.
@@ -27,10 +27,6 @@ pub const PAGE_FOLDER: &str = "page";
 const OWN_FOLDERS: [&str; 3] = [JOURNAL_FOLDER, WORDINGS_FOLDER, PAGE_FOLDER];
 /// What the file of a tape ends with.
 const SUFFIX: &str = "jsonl";
-/// The lines that say what a mission was about are among the first so many.
-const LINES_OF_BEGINNING: usize = 4;
-/// The last line is short; it is within so many bytes of the end.
-const BYTES_OF_END: u64 = 64 * 1024;
 /// A growing tape looks after the folder's size so many times until the folder is full.
 const LOOKS: u64 = 16;
 
@@ -46,45 +42,6 @@ pub(super) struct Limits {
 #[derive(Debug, Clone)]
 pub struct Folder {
     directory: PathBuf,
-}
-
-/// Where a mission stands, as far as its tape tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TapeStatus {
-    /// It is being recorded.
-    Running,
-    /// The tape breaks off: Cortex ended before the mission did, or could not write.
-    BrokenOff,
-    /// It has ended.
-    Ended(MissionStatus),
-    /// It has ended so, and a person says that it did not do what was asked.
-    Disputed(MissionStatus),
-}
-
-impl std::fmt::Display for TapeStatus {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Running => formatter.write_str("RUNNING"),
-            Self::BrokenOff => formatter.write_str("BROKEN OFF"),
-            Self::Ended(status) => status.fmt(formatter),
-            Self::Disputed(status) => write!(formatter, "DISPUTED ({status})"),
-        }
-    }
-}
-
-/// A tape in a few words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Summary {
-    /// Whose.
-    pub mission: MissionId,
-    /// When it began: RFC 3339, UTC.
-    pub time: String,
-    /// Where it stands.
-    pub status: TapeStatus,
-    /// What was to be done.
-    pub task: String,
-    /// Whether it was rehearsed: what acts was not called.
-    pub dry_run: bool,
 }
 
 impl Folder {
@@ -207,51 +164,7 @@ impl Folder {
     /// # Errors
     /// When it can't be read, or is none.
     pub fn summary(&self, mission: &MissionId) -> Result<Summary, TapeError> {
-        // Asked first: a mission that ends meanwhile is not taken for one that broke off.
-        let is_being_written = self.is_being_written(mission);
-        let mut reader = self.read(mission)?;
-        let (mut time, mut task, mut rehearsed) = (String::new(), String::new(), false);
-        for _ in 0..LINES_OF_BEGINNING {
-            let Some((record, _)) = reader.next_record()? else { break };
-            if time.is_empty() {
-                time.clone_from(&record.time);
-            }
-            match record.body() {
-                Ok(Body::Entry(Entry::Opened { dry_run, .. })) => rehearsed = dry_run,
-                Ok(Body::Published(MissionEvent::Accepted { task: accepted, .. })) => {
-                    task = accepted;
-                    break;
-                }
-                _ => {}
-            }
-        }
-        let status = match (self.last_word(mission)?, is_being_written) {
-            (Some(word), _) => word,
-            (None, true) => TapeStatus::Running,
-            (None, false) => TapeStatus::BrokenOff,
-        };
-        Ok(Summary { mission: mission.clone(), time, status, task, dry_run: rehearsed })
-    }
-
-    /// How the mission ended, if its tape says so.
-    fn last_word(&self, mission: &MissionId) -> Result<Option<TapeStatus>, TapeError> {
-        let path = self.path(mission);
-        let read = || -> io::Result<Vec<u8>> {
-            let mut file = File::open(&path)?;
-            let length = file.metadata()?.len();
-            file.seek(SeekFrom::Start(length.saturating_sub(BYTES_OF_END)))?;
-            let mut end = Vec::new();
-            file.take(BYTES_OF_END).read_to_end(&mut end)?;
-            Ok(end)
-        };
-        let end = read().map_err(|problem| TapeError::Io { path: path.clone(), problem })?;
-        let last = end.strip_suffix(b"\n").and_then(|lines| lines.rsplit(|byte| *byte == b'\n').next());
-        let record = last.and_then(|line| serde_json::from_slice::<Record>(line).ok());
-        Ok(match record.map(|record| record.body()) {
-            Some(Ok(Body::Entry(Entry::Closed { status }))) => Some(TapeStatus::Ended(status)),
-            Some(Ok(Body::Entry(Entry::Disputed { status, .. }))) => Some(TapeStatus::Disputed(status)),
-            _ => None,
-        })
+        Ok(Summary { mission: mission.clone(), ..Summary::of(&self.tape(mission)?)? })
     }
 
     /// Fixes what a crash has torn: cuts half a line off the end of each tape that nobody writes, and notes it there.
@@ -376,7 +289,7 @@ pub(super) fn is_mission_id(text: &str) -> bool {
 }
 
 /// Whether someone holds the lock. The lock of this look goes with the file.
-fn is_locked(file: &File) -> bool {
+pub(super) fn is_locked(file: &File) -> bool {
     matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
 }
 

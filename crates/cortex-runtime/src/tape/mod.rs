@@ -3,7 +3,7 @@
 //! `docs/tape.md`.
 //!
 //! - [`record`]: one line; `writer`: how lines get onto the disk; `chain`: how a change afterwards is found out;
-//! - [`folder`]: the files, their names, age and fixing; `recorded`: a list of them;
+//! - [`folder`]: the files, their names, age and fixing; `recorded`: a list of them; `summary`: one in a few words;
 //! - [`reader`]: reading them back; `published`: what was published, over all tapes; [`mod@replay`]: running a mission again; [`follow`]: reading along.
 //!
 //! What moves something is on the disk before it is carried out: see `Tape::write_permit`.
@@ -30,6 +30,7 @@ pub mod reader;
 pub mod record;
 mod recorded;
 pub mod replay;
+mod summary;
 mod writer;
 
 #[cfg(test)]
@@ -37,12 +38,13 @@ mod tests;
 
 pub use chain::{Change, Integrity};
 pub use confirmations::Confirmations;
-pub use folder::{Folder, PAGE_FOLDER, Summary, TapeStatus, WORDINGS_FOLDER};
+pub use folder::{Folder, PAGE_FOLDER, WORDINGS_FOLDER};
 pub use follow::Follower;
 pub use reader::Reader;
 pub use record::{Body, Entry, Record};
 pub use recorded::MOST_RECORDED;
 pub use replay::{Replay, replay};
+pub use summary::{Summary, TapeStatus};
 
 use crate::not_written::{NotWritten, Unrecorded};
 use folder::Limits;

@@ -3,11 +3,10 @@
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cortex_protocol::event::EventData;
 use cortex_protocol::{CloudEvent, EventId, MissionId};
 use uuid::Uuid;
 
-use super::{Body, Folder, Reader, Record};
+use super::{Folder, Reader};
 
 /// How much older than an event the last change of a tape may be that holds later ones: clocks are set.
 const CLOCK_MARGIN: Duration = Duration::from_secs(60);
@@ -103,7 +102,7 @@ fn next_of(reader: &mut Reader) -> Option<CloudEvent> {
     loop {
         match reader.next_record() {
             Ok(Some((record, _))) => {
-                if let Some(event) = event_of(record) {
+                if let Some(event) = record.into_event() {
                     return Some(event);
                 }
             }
@@ -114,25 +113,4 @@ fn next_of(reader: &mut Reader) -> Option<CloudEvent> {
             }
         }
     }
-}
-
-/// What was published, if the line holds all of it.
-fn event_of(record: Record) -> Option<CloudEvent> {
-    let sequence = record.sequence?;
-    let Ok(Body::Published(payload)) = record.body() else { return None };
-    Some(CloudEvent {
-        specversion: record.specversion,
-        id: record.id,
-        source: record.source,
-        kind: record.kind,
-        subject: record.subject,
-        time: record.time,
-        datacontenttype: record.datacontenttype,
-        provider: record.provider,
-        event: record.event,
-        action: record.action,
-        actor: record.actor,
-        sequence,
-        data: EventData { origin: record.data.origin, text: record.data.text, payload },
-    })
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use cortex_core::fragment::capped;
 use cortex_core::mission::MissionSetup;
 use cortex_core::{Effect, Input};
-use cortex_protocol::event::SPEC_VERSION;
+use cortex_protocol::event::{EventData, SPEC_VERSION};
 use cortex_protocol::{CloudEvent, ComponentName, EventId, MissionEvent, MissionId, MissionStatus, Origin};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -164,6 +164,28 @@ impl Record {
             MissionEvent::deserialize(payload).map(Body::Published)
         };
         body.map_err(|problem| TapeError::Unreadable { line: self.line, problem: words(&problem.to_string()) })
+    }
+
+    /// What was published, if the line holds all of it.
+    #[must_use]
+    pub fn into_event(self) -> Option<CloudEvent> {
+        let sequence = self.sequence?;
+        let Ok(Body::Published(payload)) = self.body() else { return None };
+        Some(CloudEvent {
+            specversion: self.specversion,
+            id: self.id,
+            source: self.source,
+            kind: self.kind,
+            subject: self.subject,
+            time: self.time,
+            datacontenttype: self.datacontenttype,
+            provider: self.provider,
+            event: self.event,
+            action: self.action,
+            actor: self.actor,
+            sequence,
+            data: EventData { origin: self.data.origin, text: self.data.text, payload },
+        })
     }
 
     /// Whether the line tells people what happened, or was about to: not the machine's inner workings.

@@ -1,7 +1,7 @@
 //! The live status of this Cortex, as one [`Overview`]: gathered from those who know, published on `~/overview` and, as ROS
 //! wants it, on `/diagnostics`.
 //!
-//! - `told`: what events tell; `missions`: from their events; `components`: from the monitor or the graph;
+//! - `told`: what events tell; `components`: from the monitor or the graph;
 //! - `changes`: when it is time to look anew; `publishing`: the one who looks, and gives the rest of the process and the topics
 //!   what was seen;
 //! - `diagnostics`: the same for tools of ROS; `screen`: the same for people, which `cortex status` prints.
@@ -9,7 +9,6 @@
 mod changes;
 mod components;
 mod diagnostics;
-mod missions;
 mod publishing;
 pub(crate) mod screen;
 mod told;
@@ -165,6 +164,7 @@ impl StatusCollector {
             unsettled: unsettled.iter().take(MOST_CALLS).map(|call| self.unsettled(call)).collect(),
             budget,
             watchdog: self.sources.watchdog.clone(),
+            recording: None,
             page: self.page.get().cloned(),
             lost: self.sources.runtime.lost_tasks().borrow().to_vec(),
         }

@@ -4,13 +4,12 @@ use cortex_core::MissionLimits;
 use cortex_protocol::mission::Expense;
 use cortex_protocol::overview::{BudgetOverview, ModelOverview};
 use cortex_protocol::{CloudEvent, MissionEvent};
-
-use super::missions::Missions;
+use cortex_runtime::MissionOverviews;
 
 /// What was told by events.
 #[derive(Default)]
 pub(super) struct Told {
-    pub(super) missions: Missions,
+    pub(super) missions: MissionOverviews,
     /// What the model had been asked when the running mission began, and the bounds that it began with.
     at_begin: (ModelOverview, MissionLimits),
     /// What meters have told of the running mission.
@@ -78,8 +77,32 @@ fn amount(count: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::missions::tests::{accepted, event};
+    use cortex_protocol::Origin;
+    use cortex_protocol::event::EventData;
+
     use super::*;
+
+    fn event(mission: &str, payload: MissionEvent) -> CloudEvent {
+        CloudEvent {
+            specversion: "1.0".to_owned(),
+            id: "e".into(),
+            source: String::new(),
+            kind: String::new(),
+            subject: mission.into(),
+            time: String::new(),
+            datacontenttype: String::new(),
+            provider: String::new(),
+            event: String::new(),
+            action: String::new(),
+            actor: String::new(),
+            sequence: 1,
+            data: EventData { origin: Origin::new("test", ""), text: String::new(), payload },
+        }
+    }
+
+    fn accepted(task: &str) -> MissionEvent {
+        MissionEvent::Accepted { task: task.to_owned(), session: None }
+    }
 
     fn limits(max_model_calls: u32) -> MissionLimits {
         MissionLimits { max_model_calls, ..MissionLimits::default() }

@@ -94,3 +94,49 @@ async fn the_document_names_what_there_is() {
     }
     assert_eq!(refusal(server.get("/stop")).await, (405, "invalid".to_owned()));
 }
+
+/// The files of an archive, with what they hold.
+fn unpacked(archive: &[u8]) -> std::collections::BTreeMap<String, String> {
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(archive));
+    let read = |entry: std::io::Result<tar::Entry<'_, _>>| {
+        let mut entry = entry.unwrap();
+        let name = entry.path().unwrap().display().to_string();
+        let mut text = String::new();
+        std::io::Read::read_to_string(&mut entry, &mut text).unwrap();
+        (name, text)
+    };
+    archive.entries().unwrap().map(read).collect()
+}
+
+#[tokio::test]
+async fn an_incident_holds_what_is_needed_to_look_into_a_mission() {
+    let server = TestServer::start();
+    server.port.tell(3, "<script> and ```");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tape.jsonl");
+    let tape = "{\"a\":1}\n".repeat(200_000);
+    std::fs::write(&path, &tape).unwrap();
+    *server.port.tape.lock().unwrap() = Some(path);
+    let answer = server.get("/api/v1/missions/m/incident").send().await.unwrap();
+    assert_eq!(answer.headers()["content-disposition"], "attachment; filename=\"incident-m.tar.gz\"");
+    let files = unpacked(&answer.bytes().await.unwrap());
+    assert!(files["incident-m/tape.jsonl"] == tape);
+    assert!(files["incident-m/report.md"].contains("# Mission report"));
+    let overview: Value = serde_json::from_str(&files["incident-m/overview.json"]).unwrap();
+    assert_eq!(overview["robot"], "Robbie");
+    let versions: Value = serde_json::from_str(&files["incident-m/versions.json"]).unwrap();
+    assert_eq!((&versions["mission"], &versions["robot"]), (&"m".into(), &"Robbie".into()));
+    for named in files["incident-m/README.txt"].lines().filter_map(|line| line.split_once("  ")) {
+        let (name, _) = named;
+        assert!(name.is_empty() || files.contains_key(&format!("incident-m/{name}")), "{name}");
+    }
+    assert!(crate::support::log().contains("incident"), "who has kept it is in the log");
+    // Without a tape there is the rest; without the mission there is nothing.
+    *server.port.tape.lock().unwrap() = None;
+    let answer = server.get("/api/v1/missions/m/incident").send().await.unwrap();
+    assert!(!unpacked(&answer.bytes().await.unwrap()).contains_key("incident-m/tape.jsonl"));
+    assert_eq!(refusal(server.get("/api/v1/missions/other/incident")).await, (404, "not_found".to_owned()));
+    let watcher = server.log_in("visitor", cortex_protocol::Role::Watch).await;
+    let request = server.get("/api/v1/missions/m/incident").bearer_auth(watcher);
+    assert_eq!(refusal(request).await, (403, "forbidden".to_owned()));
+}

@@ -92,6 +92,7 @@ pub(in super::super) fn overview() -> Overview {
         calls: vec![CallOverview { tool: "base.go_to".into(), kind: "method".to_owned(), since_ms: 987_000 }],
         budget: vec![BudgetOverview { expense: Expense::Tokens, used: 3_400.0, limit: Some(10_000.0) }],
         watchdog: Some(WatchdogOverview { limit_s: 5.0, loops: vec!["runtime".to_owned()] }),
+        recording: None,
         page: Some("http://127.0.0.1:8642/".to_owned()),
         lost: vec![LostTask { mission: "m".into(), task: "water the\u{1b} plants".to_owned() }],
     }

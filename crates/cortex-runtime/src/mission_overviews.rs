@@ -1,4 +1,4 @@
-//! The missions, from their events. No IO, no clock.
+//! The missions of an overview, from their events. No IO, no clock.
 
 use std::collections::VecDeque;
 
@@ -13,26 +13,28 @@ const MOST_STEPS: usize = 50;
 const MOST_OPEN: usize = 64;
 const MOST_ENDED: usize = 5;
 
-/// The missions so far.
+/// The missions so far, as an overview shows them.
 #[derive(Debug, Default)]
-pub(super) struct Missions {
+pub struct MissionOverviews {
     open: Vec<MissionOverview>,
     ended: VecDeque<MissionOverview>,
 }
 
-impl Missions {
+impl MissionOverviews {
     /// Those that run and wait, in order, and the last that have ended, the latest last.
-    pub(super) fn all(&self) -> Vec<MissionOverview> {
+    #[must_use]
+    pub fn all(&self) -> Vec<MissionOverview> {
         self.open.iter().chain(&self.ended).cloned().collect()
     }
 
     /// The one that runs.
-    pub(super) fn running(&self) -> Option<&MissionOverview> {
+    #[must_use]
+    pub fn running(&self) -> Option<&MissionOverview> {
         self.open.iter().find(|mission| mission.phase != MissionPhase::Queued)
     }
 
-    /// Takes note of an event.
-    pub(super) fn note(&mut self, event: &CloudEvent, now_ms: u64) {
+    /// Takes note of an event of that time, in milliseconds since 1970.
+    pub fn note(&mut self, event: &CloudEvent, now_ms: u64) {
         if let MissionEvent::Accepted { task, .. } = &event.data.payload {
             if self.open.len() >= MOST_OPEN {
                 self.open.remove(0);
@@ -119,14 +121,14 @@ fn set(mission: &mut MissionOverview, number: StepNumber, status: StepStatus) {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use cortex_protocol::event::EventData;
     use cortex_protocol::execution::ExecutionReport;
     use cortex_protocol::{MissionStatus, Origin, Plan, Priority, Step, StepReport, TaskClass, ToolCall, Usage};
 
     use super::*;
 
-    pub(in crate::status) fn event(mission: &str, payload: MissionEvent) -> CloudEvent {
+    fn event(mission: &str, payload: MissionEvent) -> CloudEvent {
         CloudEvent {
             specversion: "1.0".to_owned(),
             id: "e".into(),
@@ -144,13 +146,13 @@ pub(super) mod tests {
         }
     }
 
-    pub(in crate::status) fn accepted(task: &str) -> MissionEvent {
+    fn accepted(task: &str) -> MissionEvent {
         MissionEvent::Accepted { task: task.to_owned(), session: None }
     }
 
     #[test]
     fn a_mission_is_followed_from_its_task_to_its_end() {
-        let mut missions = Missions::default();
+        let mut missions = MissionOverviews::default();
         missions.note(&event("m1", accepted("go")), 1_000);
         missions.note(&event("m2", accepted("wait")), 1_100);
         assert_eq!(missions.running(), None);
@@ -193,7 +195,7 @@ pub(super) mod tests {
 
     #[test]
     fn those_that_are_kept_are_bounded() {
-        let mut missions = Missions::default();
+        let mut missions = MissionOverviews::default();
         for number in 0..1_000 {
             missions.note(&event(&number.to_string(), accepted("go")), number);
         }
