@@ -5,6 +5,7 @@ use cortex_protocol::{Command, CommandOutcome};
 
 use crate::access::Caller;
 use crate::error::ApiError;
+use crate::refused_logins::RefusedLogins;
 
 /// A command and what came of it.
 pub(crate) fn command(caller: &Caller, command: &Command, result: &Result<CommandOutcome, ApiError>) {
@@ -44,8 +45,8 @@ pub(crate) fn webhook(name: &str, result: &Result<CommandOutcome, ApiError>) {
 }
 
 /// A login that was refused, unless there were too many. `left_out`: how many before it were not logged.
-pub(crate) fn login_refused(site: &crate::site::Site, peer: std::net::IpAddr, why: &str) {
-    if let Some(left_out) = site.refused_logins.note(std::time::Instant::now()) {
+pub(crate) fn login_refused(refused: &RefusedLogins, peer: std::net::IpAddr, why: &str) {
+    if let Some(left_out) = refused.note(std::time::Instant::now()) {
         tracing::info!(target: "cortex::audit", rosout = false, who = %peer, what = "login", outcome = "refused", why, left_out);
     }
 }

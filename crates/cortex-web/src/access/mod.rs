@@ -21,12 +21,13 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 pub(crate) use pairing::{LIFETIME, OpenPairing, PairingRefusal, Pairings};
-pub(crate) use peer::{check_embedding, check_origin, counted_as, is_own_origin};
+pub(crate) use peer::{check_embedding, check_origin, is_own_origin};
 pub(crate) use sessions::{IDLE_S, Session, Sessions, ShownSession};
 pub(crate) use users::{ShownUser, Users};
 
 use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
+use crate::places::counted_as;
 use crate::{Login, WebError};
 use tries::Tries;
 

@@ -54,7 +54,7 @@ pub(crate) async fn receive(
     }
     let body = whole_body(&site, &headers, body).await?;
     let (hook, id) = verified(&site, &name, &headers, &body).inspect_err(|_| {
-        audit::login_refused(&site, connection.peer(), "a webhook that is not signed as it should be");
+        audit::login_refused(&site.refused_logins, connection.peer(), "a webhook that is not signed as it should be");
     })?;
     let GivenTask { task, session } = strict_json::read_bytes(&body)
         .map_err(|error| ApiError::invalid(format!("The body can't be read: {error}.")))?;
