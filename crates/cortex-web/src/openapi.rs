@@ -137,7 +137,7 @@ fn add_readings(document: &mut Document) {
     let answer = document.json::<Vec<CloudEvent>>();
     document.add("get", "/api/v1/missions/{id}/events", watch, "Its events so far.", Nothing, answer);
     let tape = Other("application/x-ndjson");
-    document.add("get", "/api/v1/missions/{id}/tape", watch, "Its tape, as it is.", Nothing, tape);
+    document.add("get", "/api/v1/missions/{id}/tape", "the role operate", "Its tape, as it is.", Nothing, tape);
     document.add("get", "/api/v1/missions/{id}/report", watch, "A report.", Nothing, Other("text/markdown"));
     let what = "What is needed to look into a mission elsewhere, as a .tar.gz.";
     document.add("get", "/api/v1/missions/{id}/incident", "the role operate", what, Nothing, Other("application/gzip"));
