@@ -82,7 +82,9 @@ async fn a_person_runs_a_tool_from_its_form_to_its_outcome() {
     // What is needed is asked for before anything is sent.
     page.click("details[open] .by-hand button:not([disabled])", "Run by hand").await;
     page.wait_for("details[open] .by-hand [role=alert]", "It is needed").await;
+    page.keep_screenshot("by-hand-needed").await;
     fill(&page, "select", "kitchen").await;
+    page.wait_until_gone("details[open] .by-hand [role=alert]", "It is needed").await;
     page.keep_screenshot("by-hand-form").await;
     page.click("details[open] .by-hand button:not([disabled])", "Run by hand").await;
     let card = page.wait_for(".by-hand .confirm", "This would run").await;
@@ -122,4 +124,35 @@ async fn a_stopped_robot_runs_no_tool_and_a_run_is_ended_like_a_mission() {
     page.click("details[open] form[aria-label*=battery] button:not([disabled])", "Run by hand").await;
     page.click(".by-hand .confirm button:not([disabled])", "Run it now").await;
     page.wait_for("#tools .by-hand .answer", "stopped").await;
+}
+
+#[tokio::test]
+async fn whoever_has_the_controls_runs_a_tool_by_hand_and_then_the_mission_finishes() {
+    let (test_robot, _browser, page) = sim(&["--ros-args", "-p", "speed_mps:=0.4"]).await;
+    page.type_into("#task", "go to the kitchen").await;
+    page.click("button:not([disabled])", "Send the task").await;
+    page.wait_for(".flight", "base.go_to").await;
+    page.click(".control-row button:not([disabled])", "Take over").await;
+    page.wait_for("#control", "You have the controls").await;
+    form_of(&page, "base.go_to").await;
+    fill(&page, "select", "bedroom").await;
+    page.click("details[open] .by-hand button:not([disabled])", "Run by hand").await;
+    page.wait_for(".by-hand .confirm", "while the mission waits for you").await;
+    // Whose the controls are stands on this view, too.
+    page.wait_for("#control", "You have the controls").await;
+    page.keep_screenshot("by-hand-held-confirm").await;
+    page.click(".by-hand .confirm button:not([disabled])", "Run it now").await;
+    page.wait_for(".mission-head", "Run by hand: base.go_to").await;
+    page.wait_for(".flight", "base.go_to").await;
+    page.keep_screenshot("by-hand-held").await;
+    let moves = |overview: &cortex_protocol::overview::Overview| overview.calls.len() == 1;
+    test_robot.status_until("one call under way", moves).await;
+    page.click("#control button", "Hand back").await;
+    page.click("#control button", "Yes, hand back").await;
+    page.wait_for(".mission-head", "Cancelled").await;
+    page.wait_for(".mission-stage", "handed the controls back").await;
+    page.wait_until_gone("#control", "You have the controls").await;
+    page.click("[aria-label=Missions] button", "go to the kitchen").await;
+    page.wait_for(".mission-head", "Succeeded").await;
+    page.keep_screenshot("by-hand-handed-back").await;
 }

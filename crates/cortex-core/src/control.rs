@@ -151,6 +151,7 @@ pub fn check(now: &Control, command: &Command, by: &Principal) -> Result<(), Con
         | Command::Revise { .. }
         | Command::Answer { .. }
         | Command::Dispute { .. }
+        | Command::CallTool { .. }
         | Command::Resume => check_holder(now, by),
         // Those about the controls have rules of their own.
         Command::Cancel { .. }

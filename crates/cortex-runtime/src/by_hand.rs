@@ -12,10 +12,11 @@ use cortex_core::{
     Purpose, ToolSet, for_each, output_refs,
 };
 use cortex_protocol::{
-    Effect, MissionId, Origin, PolicyVerdict, Submission, TaskClass, TaskReading, ToolCall, ToolName,
+    Effect, MissionId, PolicyVerdict, Principal, Submission, TaskClass, TaskReading, ToolCall, ToolName,
 };
 use thiserror::Error;
 
+use crate::mission_request::Work;
 use crate::{Rejection, Runtime};
 
 /// Most characters of the arguments that stand in the task; the plan has all of them.
@@ -69,9 +70,14 @@ impl Runtime {
     /// Runs one tool for a person, as a mission of its own. Comes back once it was taken; what comes of it is told by the events
     /// of that mission.
     ///
+    /// For the person who holds the controls it runs at once, beside the missions that wait for that person, and is halted
+    /// when the controls are lost or handed back. For others it runs where no mission runs or waits.
+    ///
     /// # Errors
     /// Why it is not run. Nothing was called then.
-    pub async fn run_by_hand(&self, call: ToolCall, origin: Origin) -> Result<MissionId, ByHandRefusal> {
+    pub async fn run_by_hand(&self, call: ToolCall, by: &Principal) -> Result<MissionId, ByHandRefusal> {
+        let (origin, control) = (by.origin.clone(), self.control());
+        let held = control.is_held_by(by).then_some(control);
         let registry = self.tool_registry();
         let named = registry.tools.get(&call.tool).filter(|spec| spec.serves.is_none());
         let Some(spec) = named else { return Err(ByHandRefusal::Unknown { tool: call.tool }) };
@@ -97,7 +103,8 @@ impl Runtime {
         }
         let arguments = serde_json::Value::Object(call.arguments.clone()).to_string();
         let task = format!("Run by hand: {} {}", call.tool, capped(&arguments, ARGUMENT_CHARACTERS));
-        let ticket = self.submit_by_hand(Submission { task, session: None, origin }, call).await?;
+        let work = Work::ByHand { call: Box::new(call), held };
+        let ticket = self.submit_work(Submission { task, session: None, origin }, work).await?;
         Ok(ticket.id)
     }
 }

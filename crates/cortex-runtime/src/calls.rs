@@ -16,7 +16,6 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::conditions::run_call;
-use crate::control::OnBehalfOf;
 use crate::not_written::Unrecorded;
 use crate::process_end::EndsWithProcess;
 use crate::resource_locks::{ResourceLock, Wanted};
@@ -30,8 +29,6 @@ pub(crate) struct Call {
     pub(crate) provider: Arc<dyn ToolProvider>,
     pub(crate) spec: ToolSpec,
     pub(crate) invocation: Invocation,
-    /// For whom it is, as far as the controls are concerned.
-    pub(crate) on_behalf_of: OnBehalfOf,
     /// Who wants it, in words for people.
     pub(crate) wanted_by: String,
     /// How long it waits for what others hold.
@@ -96,7 +93,7 @@ impl Shared {
             // It has left meanwhile.
             return Ok(no_longer_there(&call.invocation.call.tool));
         }
-        let Call { provider, spec, invocation, write_permit, on_behalf_of, .. } = call;
+        let Call { provider, spec, invocation, write_permit, .. } = call;
         // What held it a moment ago may have been given up, and still move.
         let in_the_way = self.unconfirmed_halts.in_the_way(&spec, &invocation.call, &self.registry.borrow().tools);
         if !in_the_way.is_empty() {
@@ -138,7 +135,7 @@ impl Shared {
             }),
             None => Arc::clone(&provider),
         };
-        let guarded = self.config.gate.guard_for(on_behalf_of, spec.clone(), carries_out);
+        let guarded = self.config.gate.guard(spec.clone(), carries_out);
         let bounds = self.config.calls;
         let outcome = run_call(guarded, spec.clone(), invocation.clone(), observer, cancelled, bounds).await;
         let outcome = if outcome.halt.may_go_on() {

@@ -8,13 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_core::{Availability, CallObserver, Invocation, RemovedTools, Unobserved};
-use cortex_protocol::{CallId, FailureKind, HaltState, Origin, Principal, ToolCall, ToolOutcome, ToolSpec};
+use cortex_protocol::{CallId, FailureKind, HaltState, Origin, ToolCall, ToolOutcome, ToolSpec};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::Runtime;
 use crate::calls::Call;
-use crate::control::OnBehalfOf;
 use crate::envelope::new_mission_id;
 use crate::mission_queue::{CallReadiness, QueueMessage};
 use crate::risk_class::RiskClass;
@@ -35,26 +34,6 @@ impl Runtime {
     /// What collides with something that is not known to be at rest is not called: see [`unconfirmed_halts`](Self::unconfirmed_halts).
     /// What only looks is, and what neither moves nor holds anything: a halt, for example.
     pub async fn call(&self, origin: Origin, call: ToolCall, unwanted: CancellationToken) -> ToolOutcome {
-        self.call_for(OnBehalfOf::Cortex, origin, call, unwanted).await
-    }
-
-    /// As [`call`](Self::call), for the person who holds the controls: it is made while missions and events make none, and is
-    /// halted when that person has the controls no more. Whoever does not hold them is refused.
-    pub async fn call_by_hand(&self, by: &Principal, call: ToolCall, unwanted: CancellationToken) -> ToolOutcome {
-        // Without a connection nobody holds the controls.
-        let Some(connection) = by.connection.clone().filter(|_| self.control().is_held_by(by)) else {
-            return refused("only who has the controls of the robot calls by hand; take over first".to_owned());
-        };
-        self.call_for(OnBehalfOf::Holder(connection), by.origin.clone(), call, unwanted).await
-    }
-
-    async fn call_for(
-        &self,
-        on_behalf_of: OnBehalfOf,
-        origin: Origin,
-        call: ToolCall,
-        unwanted: CancellationToken,
-    ) -> ToolOutcome {
         let shared = Arc::clone(&self.shared.borrow());
         let (spec, call) = match destination(&self.registry.borrow(), &self.gate.availability().borrow(), call) {
             Ok(found) => found,
@@ -62,8 +41,8 @@ impl Runtime {
         };
         let (reply, answer) = oneshot::channel();
         // Whoever is not answered finds the mission queue gone.
-        let (risk_class, caller) = (RiskClass::of(&spec), on_behalf_of.clone());
-        let _ = self.mission_queue.send(QueueMessage::Call { risk_class, caller, reply }).await;
+        let risk_class = RiskClass::of(&spec);
+        let _ = self.mission_queue.send(QueueMessage::Call { risk_class, reply }).await;
         let leave = tokio::select! {
             biased;
             () = unwanted.cancelled() => return ToolOutcome::not_begun("it was cancelled before it began"),
@@ -80,7 +59,7 @@ impl Runtime {
         let token = ending.clone();
         let mut running = self.tracker.spawn(async move {
             let by = format!("the {} {}", origin.channel, origin.client);
-            let outcome = carry_out(&shared, on_behalf_of, spec, call, by, token).await;
+            let outcome = carry_out(&shared, spec, call, by, token).await;
             if outcome.halt.may_go_on() {
                 // Its component may have come back meanwhile, and can say so. A mission queue that is closed asks nobody.
                 let _ = mission_queue.send(QueueMessage::Left).await;
@@ -147,7 +126,6 @@ fn destination(
 /// Makes the call; it is lost when its component is.
 async fn carry_out(
     shared: &Shared,
-    on_behalf_of: OnBehalfOf,
     spec: ToolSpec,
     call: ToolCall,
     wanted_by: String,
@@ -165,8 +143,7 @@ async fn carry_out(
     let invocation = Invocation { mission: new_mission_id(), id: CallId(1), call, fingerprint, timeout };
     // No model has decided it on what it saw: an event is decided by its own condition.
     let (patience, decision_holds) = (HELD_PATIENCE, None);
-    let to_make =
-        Call { provider, spec, invocation, on_behalf_of, wanted_by, patience, decision_holds, write_permit: None };
+    let to_make = Call { provider, spec, invocation, wanted_by, patience, decision_holds, write_permit: None };
     let observer: Arc<dyn CallObserver> = Arc::new(Unobserved);
     let mut availability = shared.availability.clone();
     let halted = ending.child_token();

@@ -37,7 +37,7 @@ impl Runtime {
                 CommandOutcome::Reopened { mission: self.dispute(mission, reason, origin).await? }
             }
             Command::CallTool { tool, arguments } => {
-                let mission = self.run_by_hand(ToolCall { tool, arguments }, origin).await?;
+                let mission = self.run_by_hand(ToolCall { tool, arguments }, &principal).await?;
                 CommandOutcome::Submitted { mission }
             }
             Command::Stop => CommandOutcome::Stopped(self.stop().await.map_err(|_| {
@@ -70,6 +70,7 @@ impl From<Rejection> for CommandError {
             | Rejection::StoppedEarlier { .. }
             | Rejection::Inactive { .. }
             | Rejection::MissionRuns
+            | Rejection::ByHandRuns
             | Rejection::Paused { .. } => CommandErrorKind::Refused,
             Rejection::ShuttingDown => CommandErrorKind::Unavailable,
         };

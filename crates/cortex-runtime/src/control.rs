@@ -12,29 +12,6 @@ use tokio::sync::watch;
 
 use crate::Runtime;
 
-/// On whose behalf a call is made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum OnBehalfOf {
-    /// A mission's, or that of an event.
-    Cortex,
-    /// That of the person who holds the controls over this connection.
-    Holder(ConnectionId),
-}
-
-impl OnBehalfOf {
-    /// Whether such a call may be made now.
-    ///
-    /// # Errors
-    /// Why not, for people and models.
-    pub(crate) fn check(&self, control: &Control) -> Result<(), String> {
-        match self {
-            Self::Cortex => control.reason().map_or(Ok(()), |because| Err(because.to_owned())),
-            Self::Holder(connection) if control.is_held_over(connection) => Ok(()),
-            Self::Holder(_) => Err("whoever wanted it does not have the controls of the robot any more".to_owned()),
-        }
-    }
-}
-
 impl Runtime {
     /// Who has the controls now. [`Control::is_held_by`] says whether a principal holds them.
     #[must_use]

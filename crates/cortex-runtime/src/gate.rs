@@ -7,6 +7,8 @@
 //! A mission hears of a quarantine by an input, which may wait behind others. Nothing waits here: the gate is passed in the
 //! moment in which the call is sent.
 
+mod by_hand;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,11 +17,13 @@ use async_trait::async_trait;
 use cortex_core::{
     Availability, CONTROL_LEASE, CallObserver, ControlLoss, ControlRefusal, Invocation, ToolProvider, Watching, control,
 };
-use cortex_protocol::{ComponentName, ConnectionId, Control, FailureKind, HaltState, ToolCall, ToolOutcome, ToolSpec};
+use cortex_protocol::{ComponentName, ConnectionId, Control, FailureKind, HaltState, ToolOutcome, ToolSpec};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::control::{OnBehalfOf, now_ms};
+use by_hand::{ByHand, until_at_rest};
+
+use crate::control::now_ms;
 use crate::risk_class::RiskClass;
 
 /// Hears what is under way in the components. It is called under the lock of the gate, so it must neither wait nor use the
@@ -51,6 +55,8 @@ struct Inner {
     listener: Option<Arc<dyn CallListener>>,
     /// Until when the holder of the controls has to be heard again, if somebody holds them.
     lease_ends: Option<Instant>,
+    /// What the holder of the controls, or whoever was that last, runs by hand.
+    by_hand: Option<ByHand>,
 }
 
 /// What is under way in one component.
@@ -90,14 +96,27 @@ impl Gate {
     }
 
     /// Changes who has the controls, if `decide` does not refuse that. No call gets through any more that is not on behalf of
-    /// who has them then.
+    /// who has them then. Where the robot is to act by itself while something by hand is not at rest, it is paused until that is.
     pub(crate) fn decide_control(
         &self,
         decide: impl FnOnce(&Control) -> Result<Control, ControlRefusal>,
     ) -> Result<Control, ControlRefusal> {
         let mut inner = self.lock();
         let before = self.0.availability.borrow().control().clone();
-        let control = decide(&before)?;
+        let wanted = inner.by_hand.as_mut().and_then(|by_hand| by_hand.then.take()).unwrap_or_else(|| before.clone());
+        let mut control = match decide(&wanted) {
+            Ok(control) => control,
+            Err(refusal) => {
+                inner.go_on_later(&wanted);
+                return Err(refusal);
+            }
+        };
+        if inner.go_on_later(&control) {
+            if control == wanted {
+                return Ok(before);
+            }
+            control = until_at_rest(control);
+        }
         if control.holder != before.holder {
             inner.lease_ends = control.holder.is_some().then(lease);
         }
@@ -165,41 +184,26 @@ impl Gate {
         });
     }
 
-    /// A provider of calls of this tool that passes the gate with each of them.
+    /// A provider of calls of this tool that passes the gate with each of them. Where the provider has others call components,
+    /// its calls do not count as under way. On whose behalf a call is made is known by its mission.
     #[must_use]
     pub fn guard(&self, spec: ToolSpec, provider: Arc<dyn ToolProvider>) -> Arc<dyn ToolProvider> {
-        self.guard_for(OnBehalfOf::Cortex, spec, provider)
-    }
-
-    /// As [`guard`](Self::guard), for calls on behalf of others, too. Where the provider has others call components, its calls
-    /// do not count as under way.
-    pub(crate) fn guard_for(
-        &self,
-        caller: OnBehalfOf,
-        spec: ToolSpec,
-        provider: Arc<dyn ToolProvider>,
-    ) -> Arc<dyn ToolProvider> {
         let counts = !provider.has_others_call();
-        Arc::new(Guarded { gate: self.clone(), caller, spec, provider, counts })
+        Arc::new(Guarded { gate: self.clone(), spec, provider, counts })
     }
 
     /// Lets a call through. None: it reaches no component, or does not count.
     ///
     /// # Errors
     /// Why it may not begin, in words for people and models.
-    fn pass(
-        &self,
-        caller: &OnBehalfOf,
-        spec: &ToolSpec,
-        call: &ToolCall,
-        counts: bool,
-    ) -> Result<Option<UnderWay>, ToolOutcome> {
+    fn pass(&self, spec: &ToolSpec, invocation: &Invocation, counts: bool) -> Result<Option<UnderWay>, ToolOutcome> {
+        let call = &invocation.call;
         let refused = |because| Err(ToolOutcome::failure(FailureKind::Unavailable, because));
         let mut inner = self.lock();
         // What only looks, and what neither moves nor holds anything, is in nobody's way.
         let may_begin = match RiskClass::of(spec) {
             RiskClass::Light => Ok(()),
-            RiskClass::Full => caller.check(self.0.availability.borrow().control()),
+            RiskClass::Full => inner.check(&invocation.mission, self.0.availability.borrow().control()),
         };
         if let Err(because) = may_begin {
             return refused(format!("it was not called: {because}"));
@@ -297,7 +301,6 @@ impl CallObserver for Feedback {
 /// See [`Gate::guard`].
 struct Guarded {
     gate: Gate,
-    caller: OnBehalfOf,
     spec: ToolSpec,
     provider: Arc<dyn ToolProvider>,
     /// Whether its calls are under way in a component.
@@ -311,7 +314,7 @@ impl ToolProvider for Guarded {
     }
 
     async fn invoke(&self, invocation: Invocation, observer: Arc<dyn CallObserver>) -> ToolOutcome {
-        match self.gate.pass(&self.caller, &self.spec, &invocation.call, self.counts) {
+        match self.gate.pass(&self.spec, &invocation, self.counts) {
             Err(refusal) => refusal,
             Ok(None) => self.provider.invoke(invocation, observer).await,
             Ok(Some(call)) => {
@@ -345,7 +348,7 @@ impl ToolProvider for Guarded {
 #[cfg(test)]
 mod tests {
     use cortex_core::Unobserved;
-    use cortex_protocol::{CallId, Effect, ToolFingerprint, ToolPhase};
+    use cortex_protocol::{CallId, Effect, ToolCall, ToolFingerprint, ToolPhase};
     use cortex_testkit::{Behaviour, FakeTools, tool};
     use serde_json::{Map, Value};
 
@@ -366,7 +369,7 @@ mod tests {
     }
 
     fn pass(gate: &Gate) -> UnderWay {
-        gate.pass(&OnBehalfOf::Cortex, &wave(), &call().call, true).ok().flatten().unwrap()
+        gate.pass(&wave(), &call(), true).ok().flatten().unwrap()
     }
 
     #[tokio::test]
@@ -412,7 +415,7 @@ mod tests {
         drop(first);
         second.progressed();
         drop(second);
-        assert!(matches!(gate.pass(&OnBehalfOf::Cortex, &wave(), &call().call, false), Ok(None)), "it does not count");
+        assert!(matches!(gate.pass(&wave(), &call(), false), Ok(None)), "it does not count");
         assert_eq!(*heard.0.lock().unwrap(), ["arm 1", "arm goes on", "arm 0", "arm 1", "arm goes on", "arm 0"]);
     }
 
@@ -423,8 +426,7 @@ mod tests {
             let (gate, heard) = (Gate::default(), Arc::new(Heard::default()));
             gate.report_to(heard.clone());
             let other = gate.clone();
-            let caller =
-                std::thread::spawn(move || other.pass(&OnBehalfOf::Cortex, &wave(), &call().call, true).ok().flatten());
+            let caller = std::thread::spawn(move || other.pass(&wave(), &call(), true).ok().flatten());
             gate.change(|now| now.quarantine("arm".into(), "it crashed"));
             let told = heard.0.lock().unwrap().len();
             let got_through = caller.join().unwrap().is_some();

@@ -2,7 +2,7 @@
 //!
 //! - [`Runtime`]: what clients hold: submit, cancel, stop, resume, watch; `availability`: what the monitor asks of it;
 //! - `mission_queue`: the one actor that owns the queue of tasks, the stop latch and the tools on offer;
-//! - `mission_task`: the actor of one running mission;
+//! - `mission_task`: the actor of one running mission; `mission_request`: what it is asked to do;
 //! - `client`: a call without a mission;
 //! - `shared`: the state that all of them share;
 //! - `calls`: the one way to make a call, for missions and clients; `resource_locks`: who holds what meanwhile;
@@ -49,6 +49,7 @@ mod journal;
 mod meters;
 mod mission_overviews;
 mod mission_queue;
+mod mission_request;
 mod mission_task;
 mod not_written;
 mod process_end;
@@ -73,9 +74,7 @@ use std::time::Duration;
 use cortex_core::mission::Reopened;
 use cortex_core::{ChatModel, MissionLimits, ToolProvider, ToolSet};
 use cortex_protocol::overview::LostTask;
-use cortex_protocol::{
-    Answer, EventId, MissionId, OpenQuestion, Origin, QuestionId, StopOutcome, Submission, ToolCall,
-};
+use cortex_protocol::{Answer, EventId, MissionId, OpenQuestion, Origin, QuestionId, StopOutcome, Submission};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio_util::task::TaskTracker;
 
@@ -93,8 +92,9 @@ pub use crate::meters::Meter;
 pub use crate::mission_overviews::MissionOverviews;
 pub use crate::mission_queue::{CallReadiness, MissionTicket, Place};
 use crate::mission_queue::{MissionQueue, QueueMessage};
-pub use crate::mission_task::{FEEDBACK, RevisionRefusal};
-use crate::mission_task::{Revision, Work};
+pub use crate::mission_request::RevisionRefusal;
+use crate::mission_request::{Revision, Work};
+pub use crate::mission_task::FEEDBACK;
 pub use crate::provider_handle::ProviderHandle;
 pub use crate::providers::ProviderId;
 use crate::providers::Providers;
@@ -230,21 +230,12 @@ impl Runtime {
         submission: Submission,
         reopens: Reopened,
     ) -> Result<MissionTicket, Rejection> {
-        let (reply, answer) = oneshot::channel();
-        let work = Work::Reopened(Box::new(reopens));
-        let message = QueueMessage::Submit { submission, place: Place::Last, work, reply };
-        self.mission_queue.send(message).await.map_err(|_| Rejection::ShuttingDown)?;
-        answer.await.unwrap_or(Err(Rejection::ShuttingDown))
+        self.submit_work(submission, Work::Reopened(Box::new(reopens))).await
     }
 
-    /// Hands in a call that a person makes. It is refused where anything else runs or waits.
-    pub(crate) async fn submit_by_hand(
-        &self,
-        submission: Submission,
-        call: ToolCall,
-    ) -> Result<MissionTicket, Rejection> {
+    /// Hands in work of any kind, which waits for its turn if its kind waits.
+    pub(crate) async fn submit_work(&self, submission: Submission, work: Work) -> Result<MissionTicket, Rejection> {
         let (reply, answer) = oneshot::channel();
-        let work = Work::ByHand(Box::new(call));
         let message = QueueMessage::Submit { submission, place: Place::Last, work, reply };
         self.mission_queue.send(message).await.map_err(|_| Rejection::ShuttingDown)?;
         answer.await.unwrap_or(Err(Rejection::ShuttingDown))

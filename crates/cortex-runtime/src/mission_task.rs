@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cortex_core::feedback::in_seconds;
 use cortex_core::fragment::capped;
-use cortex_core::mission::{MissionSetup, PolicySetup, Reopened, RequestId, RevisionProblem};
+use cortex_core::mission::{MissionSetup, PolicySetup, RequestId};
 use cortex_core::policy::RobotState;
 use cortex_core::{
     Availability, CONFIRMATION_HOLDS, CallObserver, CancelReason, ChatModel, ChatRequest, Effect, Input, Invocation,
@@ -15,11 +15,9 @@ use cortex_core::{
 };
 use cortex_language::task_class;
 use cortex_protocol::{
-    CallId, Effect as ToolEffect, MissionEvent, MissionId, MissionResult, Origin, SessionId, ToolCall, ToolFingerprint,
-    Turn,
+    CallId, Control, Effect as ToolEffect, MissionEvent, MissionId, MissionResult, ToolCall, ToolFingerprint,
 };
 use futures::FutureExt;
-use thiserror::Error;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -28,10 +26,10 @@ use tracing::Instrument;
 
 use crate::by_hand::{self, GivenCall};
 use crate::calls::Call;
-use crate::control::OnBehalfOf;
 use crate::envelope::Envelope;
 use crate::event_log::EventLog;
 use crate::meters::Meters;
+use crate::mission_request::{Request, Revision, RevisionRefusal, Work};
 use crate::questions::{AnswerMessage, AnswerRefusal, Answers};
 use crate::shared::Shared;
 use crate::tape::Tape;
@@ -93,77 +91,6 @@ struct MissionTask {
     result: Option<MissionResult>,
 }
 
-/// What kind of work a mission does.
-pub(crate) enum Work {
-    /// A task, which the model plans.
-    Task,
-    /// A task anew whose mission a person disputes.
-    Reopened(Box<Reopened>),
-    /// One call that a person makes.
-    ByHand(Box<ToolCall>),
-}
-
-/// What a mission is for.
-pub(crate) struct Request {
-    pub(crate) id: MissionId,
-    pub(crate) task: String,
-    pub(crate) session: Option<SessionId>,
-    /// The earlier tasks of the same conversation.
-    pub(crate) earlier: Vec<Turn>,
-    pub(crate) work: Work,
-}
-
-/// What a person says to the mission that runs, and who waits for the answer.
-pub(crate) struct Revision {
-    pub(crate) text: String,
-    pub(crate) origin: Origin,
-    pub(crate) reply: oneshot::Sender<Result<MissionId, RevisionRefusal>>,
-}
-
-/// Why a revision was not taken.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum RevisionRefusal {
-    /// No mission runs, or not this one.
-    #[error("{}", not_running(.mission.as_ref()))]
-    NotRunning {
-        /// The one that was meant. None: the one that runs.
-        mission: Option<MissionId>,
-    },
-    /// It waits for others.
-    #[error("the task {mission} has not begun; cancel it and send another")]
-    Waiting {
-        /// Which.
-        mission: MissionId,
-    },
-    /// Revisions come faster than they can be taken.
-    #[error("many revisions are under way; wait for their answers")]
-    Busy,
-    /// The mission does not take it.
-    #[error("{reason}")]
-    Refused {
-        /// Why.
-        reason: RevisionProblem,
-    },
-    /// Cortex is going down.
-    #[error("Cortex is shutting down")]
-    ShuttingDown,
-}
-
-fn not_running(mission: Option<&MissionId>) -> String {
-    match mission {
-        Some(mission) => format!("no task {mission} runs"),
-        None => "no task runs".to_owned(),
-    }
-}
-
-impl Revision {
-    pub(crate) fn refuse(self, refusal: RevisionRefusal) {
-        // Whoever asked may have left.
-        let _ = self.reply.send(Err(refusal));
-    }
-}
-
 /// Runs one mission to its end.
 pub(crate) async fn run_mission(
     shared: Arc<Shared>,
@@ -177,7 +104,12 @@ pub(crate) async fn run_mission(
     let (inputs, inbox) = mpsc::channel(INPUT_CAPACITY);
     // Seen at once with what is set up, so that nothing that changes from now on is missed.
     let mut availability = shared.availability.clone();
-    let contained = availability.borrow_and_update().clone();
+    let held = work.held().cloned();
+    let contained = seen(&availability.borrow_and_update(), held.as_ref());
+    if held.is_some() {
+        // The controls may have been lost since it was taken.
+        availability.mark_changed();
+    }
     let registry = Arc::clone(&shared.registry.borrow());
     let mut robot_state = shared.robot_state.state();
     let state = robot_state.borrow_and_update().clone();
@@ -187,7 +119,7 @@ pub(crate) async fn run_mission(
     match work {
         Work::Task => {}
         Work::Reopened(reopened) => reopens = Some(*reopened),
-        Work::ByHand(call) => {
+        Work::ByHand { call, .. } => {
             limits = by_hand::limits(limits);
             reading = Some(by_hand::reading(&call, &registry.tools));
             model = Arc::new(GivenCall::new(*call));
@@ -221,7 +153,7 @@ pub(crate) async fn run_mission(
     let (journal, mission) = (shared.journal.clone(), id.clone());
     journal.begin_mission(&mission, &setup.task);
     let answers = shared.questions.begin(&id, &setup.task);
-    let outside = Outside { end, availability, revisions, answers, robot_state };
+    let outside = Outside { end, availability, held, revisions, answers, robot_state };
     let mission_task = MissionTask {
         shared,
         model,
@@ -240,10 +172,30 @@ pub(crate) async fn run_mission(
     result
 }
 
+/// What the mission is told of the availability. One that runs by hand, of whoever holds the controls, acts meanwhile.
+fn seen(availability: &Availability, held: Option<&Control>) -> Availability {
+    let mut seen = availability.clone();
+    if held.is_some() {
+        seen.set_control(Control::default());
+    }
+    seen
+}
+
+/// The availability has changed. Whatever else holds then, a mission by hand ends with the controls that it began under.
+fn changed(availability: &Availability, held: Option<&Control>) -> Input {
+    let control = availability.control();
+    if held.is_some_and(|held| held != control) {
+        return Input::Cancel { reason: CancelReason::ControlsLost { because: control.because.clone() } };
+    }
+    Input::AvailabilityChanged { availability: seen(availability, held) }
+}
+
 /// What reaches the mission from outside of its calls.
 struct Outside {
     end: watch::Receiver<Option<CancelReason>>,
     availability: watch::Receiver<Availability>,
+    /// The controls without which it ends.
+    held: Option<Control>,
     revisions: mpsc::Receiver<Revision>,
     answers: Answers,
     robot_state: watch::Receiver<RobotState>,
@@ -257,7 +209,7 @@ impl MissionTask {
         outside: Outside,
         mut meters: Meters,
     ) -> MissionResult {
-        let Outside { mut end, mut availability, mut revisions, mut answers, mut robot_state } = outside;
+        let Outside { mut end, mut availability, held, mut revisions, mut answers, mut robot_state } = outside;
         let mut registry = self.shared.registry.clone();
         // What changed since the mission was set up is found by comparing.
         registry.mark_changed();
@@ -279,15 +231,13 @@ impl MissionTask {
                 changed = end.changed(), if !orphaned => {
                     // Nobody is left who could stop it: it must not go on.
                     orphaned = changed.is_err();
-                    let end = if orphaned { Some(CancelReason::ShutDown) } else { *end.borrow_and_update() };
+                    let end = if orphaned { Some(CancelReason::ShutDown) } else { end.borrow_and_update().clone() };
                     match end {
                         Some(reason) => Input::Cancel { reason },
                         None => continue,
                     }
                 }
-                Ok(()) = availability.changed() => {
-                    Input::AvailabilityChanged { availability: availability.borrow_and_update().clone() }
-                }
+                Ok(()) = availability.changed() => changed(&availability.borrow_and_update(), held.as_ref()),
                 Some(revision) = revisions.recv() => match self.taken(&mission, revision) {
                     Some(input) => input,
                     None => continue,
@@ -436,9 +386,8 @@ impl MissionTask {
         let (observer, accepted) = Observer::new(call, self.inputs.clone());
         let wanted_by = format!("the task \"{}\"", self.task);
         let decision_holds = (spec.effect != ToolEffect::Observe).then_some(CONFIRMATION_HOLDS);
-        let (on_behalf_of, patience) = (OnBehalfOf::Cortex, HELD_PATIENCE);
-        let to_make =
-            Call { provider, spec, invocation, on_behalf_of, wanted_by, patience, decision_holds, write_permit };
+        let patience = HELD_PATIENCE;
+        let to_make = Call { provider, spec, invocation, wanted_by, patience, decision_holds, write_permit };
         let shared = Arc::clone(&self.shared);
         self.shared.tracker.spawn(async move {
             let running = shared.make(to_make, observer, token);

@@ -31,6 +31,9 @@ pub enum Rejection {
         "a mission runs or waits, and a tool is run by hand only where none does. End the mission, or wait for its end"
     )]
     MissionRuns,
+    /// The person who holds the controls wants to run a tool beside another one.
+    #[error("another tool still runs by hand, and one runs at a time. End it, or wait for its end")]
+    ByHandRuns,
     /// A person wants to run a tool while all missions are paused.
     #[error("nothing is begun now: {because}")]
     Paused {

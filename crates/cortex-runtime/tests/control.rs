@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cortex_core::{CONTROL_LEASE, ControlLoss, EventStream as _};
 use cortex_protocol::{
-    Command, CommandError, CommandErrorKind, CommandOutcome, Control, ControlState, Effect, MissionEvent,
+    Command, CommandError, CommandErrorKind, CommandOutcome, Control, ControlState, Effect, MissionEvent, MissionId,
     MissionResult, MissionStatus, Origin, Principal, Role, Submission, ToolCall, ToolOutcome, ToolPhase, ToolSpec,
 };
 use cortex_runtime::{MissionTicket, Readiness, Runtime, RuntimeConfig};
@@ -47,6 +47,7 @@ impl TestRobot {
         let runtime = Runtime::start(RuntimeConfig::default(), model.clone());
         let provider = runtime.register(tools.clone());
         provider.offer_tools(vec![method("base", "go"), method("light", "on"), method("arm", "wave")]).await;
+        are_on_offer(&runtime).await;
         Self { runtime, tools, model, _provider: provider }
     }
 
@@ -74,10 +75,51 @@ impl TestRobot {
         tokio::spawn(async move { runtime.call(Origin::new("event", "door"), call, CancellationToken::new()).await })
     }
 
-    fn by_hand(&self, by: &Principal, tool: &str) -> JoinHandle<ToolOutcome> {
-        let (runtime, by) = (self.runtime.clone(), by.clone());
-        let call = ToolCall { tool: tool.into(), arguments: Map::new() };
-        tokio::spawn(async move { runtime.call_by_hand(&by, call, CancellationToken::new()).await })
+    /// One tool by hand: the mission that it is.
+    async fn by_hand(&self, by: &Principal, tool: &str) -> Result<MissionId, CommandError> {
+        let call = Command::CallTool { tool: tool.into(), arguments: Map::new() };
+        match self.runtime.execute(call, by.clone()).await? {
+            CommandOutcome::Submitted { mission } => Ok(mission),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// What comes of it.
+    async fn result_of(&self, mission: &MissionId) -> MissionResult {
+        let mut events = self.runtime.follow(mission.clone());
+        let finished = async {
+            loop {
+                let event = events.next().await.expect("it has an end");
+                if let MissionEvent::Finished { result } = &event.data.payload {
+                    return result.clone();
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(600), finished).await.expect("the mission ends")
+    }
+
+    /// The same, of a tool that ends by itself.
+    async fn status_by_hand(&self, by: &Principal, tool: &str) -> Result<MissionStatus, CommandError> {
+        let mission = self.by_hand(by, tool).await?;
+        Ok(self.result_of(&mission).await.status)
+    }
+
+    /// She waves by hand, while the mission that drove waits for her.
+    async fn waving(&self, by: &Principal) -> MissionId {
+        let begun = self.tools.called().len();
+        let mission = self.by_hand(by, "arm.wave").await.expect("it is taken");
+        while self.tools.called().len() == begun {
+            tokio::task::yield_now().await;
+        }
+        mission
+    }
+
+    /// Waits until the controls are in that state.
+    async fn control_is(&self, state: ControlState) -> Control {
+        let mut availability = self.runtime.watch_availability();
+        let reached = availability.wait_for(|now| now.control().state == state);
+        let reached = tokio::time::timeout(Duration::from_secs(60), reached).await.expect("in time");
+        reached.expect("the runtime is there").control().clone()
     }
 
     /// Waits until the tools are told to halt this often.
@@ -87,6 +129,13 @@ impl TestRobot {
             assert!(begun.elapsed() < Duration::from_secs(30), "nothing is halted");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
+    }
+}
+
+/// The mission queue has taken note of the tools.
+async fn are_on_offer(runtime: &Runtime) {
+    while runtime.tools().is_empty() {
+        tokio::task::yield_now().await;
     }
 }
 
@@ -169,13 +218,16 @@ async fn while_a_person_has_the_controls_only_that_person_has_the_robot_do_somet
     let of_event = robot.event("light.on").await.expect("it ends");
     assert!(of_event.message.contains("Anna's tablet has the controls"), "{}", of_event.message);
     assert_eq!(robot.tools.called(), ["base.go"], "nothing was called");
-    let by_another = robot.by_hand(&bob(), "light.on").await.expect("it ends");
-    assert!(!by_another.is_success());
-    assert!(robot.by_hand(&anna(), "light.on").await.expect("it ends").is_success(), "her own calls are made");
+    let by_another = robot.by_hand(&bob(), "light.on").await.expect_err("it is refused");
+    assert!(by_another.reason.starts_with("Anna's tablet has the controls of the robot."), "{}", by_another.reason);
+    let another_window = anna().over("another".into());
+    assert!(robot.by_hand(&another_window, "light.on").await.is_err(), "the controls are a connection's, not a name's");
+    assert_eq!(robot.tools.called(), ["base.go"], "nothing was called");
+    assert_eq!(robot.status_by_hand(&anna(), "light.on").await, Ok(MissionStatus::Succeeded), "her own calls are made");
     robot.give(&anna(), Command::HandBack).await.expect("she hands back");
     assert_eq!(ended(ticket).await.0.status, MissionStatus::Succeeded);
     assert!(robot.event("light.on").await.expect("it ends").is_success(), "events act again");
-    assert!(!robot.by_hand(&anna(), "light.on").await.expect("it ends").is_success(), "and she does not");
+    assert_eq!(robot.tools.called(), ["base.go", "light.on", "base.go", "light.on"]);
 }
 
 /// Her connection is heard, until this is dropped.
@@ -194,15 +246,17 @@ async fn a_holder_who_falls_silent_is_lost_and_what_is_done_by_hand_is_halted() 
     let robot = TestRobot::new().await;
     robot.give(&anna(), Command::TakeOver).await.expect("she takes over");
     let kept = keep(&robot.runtime, &anna());
-    let wave = robot.by_hand(&anna(), "arm.wave");
-    robot.tools.wait_until_begun().await;
+    let wave = robot.waving(&anna()).await;
     tokio::time::sleep(Duration::from_secs(20)).await;
     assert_eq!(robot.runtime.control().state, ControlState::Held, "she is heard");
     drop(kept);
     let silent = Instant::now();
     // Somebody else's connection says nothing about hers.
     let _others = keep(&robot.runtime, &bob());
-    assert!(!wave.await.expect("it ends").is_success());
+    let result = robot.result_of(&wave).await;
+    assert_eq!(result.status, MissionStatus::Cancelled);
+    assert!(result.output.contains("Anna's tablet held the controls and vanished"), "{}", result.output);
+    assert_eq!(robot.tools.halts().len(), 1);
     assert!(silent.elapsed() <= CONTROL_LEASE + Duration::from_millis(10), "{:?}", silent.elapsed());
     let control = robot.runtime.control();
     assert_eq!(control.state, ControlState::Paused);
@@ -218,13 +272,12 @@ async fn a_connection_that_is_lost_halts_the_robot_at_once_if_it_holds_the_contr
     let robot = TestRobot::new().await;
     robot.give(&anna(), Command::TakeOver).await.expect("she takes over");
     let _kept = keep(&robot.runtime, &anna());
-    let wave = robot.by_hand(&anna(), "arm.wave");
-    robot.tools.wait_until_begun().await;
+    let wave = robot.waving(&anna()).await;
     robot.runtime.lose_controls(&"b".into(), ControlLoss::Closed);
     assert_eq!(robot.runtime.control().state, ControlState::Held);
     let lost = Instant::now();
     robot.runtime.lose_controls(&"a".into(), ControlLoss::SessionEnded);
-    assert!(!wave.await.expect("it ends").is_success());
+    assert_eq!(robot.result_of(&wave).await.status, MissionStatus::Cancelled);
     assert_eq!(lost.elapsed(), Duration::ZERO);
     assert!(robot.runtime.control().because.ends_with("vanished: the session was ended"));
 }
@@ -233,14 +286,18 @@ async fn a_connection_that_is_lost_halts_the_robot_at_once_if_it_holds_the_contr
 async fn an_administrator_takes_the_controls_and_what_the_other_did_by_hand_is_halted() {
     let robot = TestRobot::new().await;
     robot.give(&anna(), Command::TakeOver).await.expect("she takes over");
-    let wave = robot.by_hand(&anna(), "arm.wave");
-    robot.tools.wait_until_begun().await;
+    let wave = robot.waving(&anna()).await;
     let taken = robot.give(&chief(), Command::TakeOver).await.expect("taken");
     assert_eq!(taken.because, "Chief has the controls, taken from Anna's tablet");
-    assert!(!wave.await.expect("it ends").is_success());
-    assert!(robot.give(&anna(), Command::HandBack).await.is_err(), "they are hers no more");
     let _kept = keep(&robot.runtime, &chief());
-    assert!(robot.by_hand(&chief(), "light.on").await.expect("it ends").is_success());
+    let beside = robot.by_hand(&chief(), "light.on").await.expect_err("what she ran is not at rest yet");
+    assert!(beside.reason.contains("another tool still runs by hand"), "{}", beside.reason);
+    let result = robot.result_of(&wave).await;
+    assert_eq!(result.status, MissionStatus::Cancelled);
+    assert!(result.output.contains("taken from Anna's tablet"), "{}", result.output);
+    assert!(robot.give(&anna(), Command::HandBack).await.is_err(), "they are hers no more");
+    assert_eq!(robot.runtime.control(), taken, "his they stay");
+    assert_eq!(robot.status_by_hand(&chief(), "light.on").await, Ok(MissionStatus::Succeeded));
 }
 
 #[tokio::test(start_paused = true)]
@@ -250,20 +307,25 @@ async fn everybody_stops_the_robot_and_the_controls_stay_whose_they_are() {
     robot.give(&anna(), Command::TakeOver).await.expect("she takes over");
     let _kept = keep(&robot.runtime, &anna());
     robot.halted(1).await;
-    let wave = robot.by_hand(&anna(), "arm.wave");
-    robot.tools.wait_until_begun().await;
+    let wave = robot.waving(&anna()).await;
     let watcher = Principal { role: Role::Watch, ..bob() };
     let CommandOutcome::Stopped(stopped) = robot.runtime.execute(Command::Stop, watcher).await.expect("it stops")
     else {
         panic!("another outcome");
     };
-    assert_eq!((stopped.missions_ended, stopped.not_stopped.len()), (1, 0));
-    assert!(!wave.await.expect("it ends").is_success());
+    assert_eq!((stopped.missions_ended, stopped.not_stopped.len()), (2, 0));
+    assert_eq!(robot.result_of(&wave).await.status, MissionStatus::Cancelled);
+    assert_eq!(robot.tools.halts().len(), 2, "what she had waving, too");
     assert_eq!(ended(ticket).await.0.status, MissionStatus::Cancelled);
-    assert!(!robot.by_hand(&anna(), "light.on").await.expect("it ends").is_success(), "stopped is stopped");
+    let refused = robot.by_hand(&anna(), "light.on").await.expect_err("stopped is stopped");
+    assert!(refused.reason.contains("the robot is stopped"), "{}", refused.reason);
     assert!(robot.runtime.execute(Command::Resume, bob()).await.is_err(), "she decides whether it is safe");
     robot.runtime.execute(Command::Resume, anna()).await.expect("it is resumed");
-    assert!(robot.by_hand(&anna(), "light.on").await.expect("it ends").is_success(), "she still has the controls");
+    assert_eq!(
+        robot.status_by_hand(&anna(), "light.on").await,
+        Ok(MissionStatus::Succeeded),
+        "she still has the controls"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -297,5 +359,109 @@ async fn whatever_is_on_its_way_when_a_person_pauses_is_refused_or_halted() {
         if begun == 1 {
             assert_eq!(ended(ticket).await.0.status, MissionStatus::Succeeded, "after {turns} turns");
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_hands_back_in_mid_call_has_it_halted_before_the_mission_goes_on() {
+    let robot = TestRobot::new().await;
+    let ticket = robot.driving().await;
+    robot.give(&anna(), Command::TakeOver).await.expect("she takes over");
+    let _kept = keep(&robot.runtime, &anna());
+    robot.halted(1).await;
+    let asked = robot.model.requests().len();
+    let wave = robot.waving(&anna()).await;
+    assert!(robot.by_hand(&anna(), "light.on").await.expect_err("one at a time").reason.contains("one runs at a time"));
+    let back = robot.give(&anna(), Command::HandBack).await.expect("she hands back");
+    assert_eq!(back.state, ControlState::Paused, "first that comes to rest");
+    let because = "Anna's tablet handed the controls back; what was run by hand is being halted first";
+    assert_eq!(back.because, because);
+    assert_eq!(robot.model.requests().len(), asked, "the mission does not go on yet");
+    let of_event = robot.event("light.on").await.expect("it ends");
+    assert!(!of_event.is_success(), "events neither");
+    let result = robot.result_of(&wave).await;
+    assert_eq!(result.status, MissionStatus::Cancelled);
+    assert!(result.output.contains("handed the controls back"), "{}", result.output);
+    assert_eq!(robot.tools.halts().len(), 2);
+    let control = robot.control_is(ControlState::Autonomous).await;
+    assert_eq!((control.because.as_str(), control.holder), ("Anna's tablet handed the controls back", None));
+    let (result, lines) = ended(ticket).await;
+    assert_eq!(result.status, MissionStatus::Succeeded, "{lines:#?}");
+    assert_eq!(robot.tools.called(), ["base.go", "arm.wave", "base.go"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_pauses_or_takes_over_while_a_call_by_hand_comes_to_rest_is_heard() {
+    for (then, state) in [(Command::Pause, ControlState::Paused), (Command::TakeOver, ControlState::Held)] {
+        let robot = TestRobot::new().await;
+        robot.give(&anna(), Command::TakeOver).await.expect("she takes over");
+        let wave = robot.waving(&anna()).await;
+        robot.give(&anna(), Command::HandBack).await.expect("she hands back");
+        let going_on = robot.give(&bob(), Command::Unpause).await.expect("it is to go on anyway");
+        assert_eq!(going_on.because, robot.runtime.control().because, "that changes nothing");
+        let decided = robot.give(&bob(), then).await.expect("he decides otherwise");
+        assert_eq!(decided.state, state);
+        let _kept = keep(&robot.runtime, &bob());
+        robot.result_of(&wave).await;
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        assert_eq!(robot.runtime.control(), decided, "what she wanted before counts no more");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_loses_the_controls_for_a_moment_has_what_was_run_by_hand_halted() {
+    let robot = TestRobot::new().await;
+    robot.give(&anna(), Command::TakeOver).await.expect("she takes over");
+    let wave = robot.waving(&anna()).await;
+    robot.runtime.lose_controls(&"a".into(), ControlLoss::Closed);
+    robot.give(&anna(), Command::TakeOver).await.expect("she takes over again");
+    let _kept = keep(&robot.runtime, &anna());
+    assert_eq!(robot.result_of(&wave).await.status, MissionStatus::Cancelled);
+    assert_eq!(robot.tools.halts().len(), 1);
+    assert_eq!(robot.runtime.control().state, ControlState::Held);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_robot_stays_paused_where_what_was_run_by_hand_does_not_confirm_that_it_is_at_rest() {
+    let tools = Arc::new(FakeTools::new([("arm.wave", Behaviour::IgnoresHalt)]));
+    let runtime = Runtime::start(RuntimeConfig::default(), Arc::new(ScriptedModel::new(Vec::new())));
+    let provider = runtime.register(tools.clone());
+    provider.offer_tools(vec![method("arm", "wave")]).await;
+    are_on_offer(&runtime).await;
+    let model = Arc::new(ScriptedModel::new(Vec::new()));
+    let robot = TestRobot { runtime, tools, model, _provider: provider };
+    robot.give(&anna(), Command::TakeOver).await.expect("she takes over");
+    let wave = robot.waving(&anna()).await;
+    robot.give(&anna(), Command::HandBack).await.expect("she hands back");
+    let result = robot.result_of(&wave).await;
+    assert_eq!(result.not_stopped, ["arm.wave".into()]);
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    let control = robot.runtime.control();
+    assert_eq!(control.state, ControlState::Paused);
+    assert!(control.because.contains("did not confirm that it is at rest"), "{}", control.because);
+    robot.give(&bob(), Command::Unpause).await.expect("a person has looked");
+    assert!(robot.runtime.control().is_autonomous());
+}
+
+#[tokio::test(start_paused = true)]
+async fn whenever_the_controls_are_handed_back_nothing_of_both_is_under_way_at_once() {
+    // She hands back after so many turns of the other tasks: before, while and after the call is sent.
+    for turns in 0..60 {
+        let robot = TestRobot::new().await;
+        let ticket = robot.driving().await;
+        robot.give(&anna(), Command::TakeOver).await.expect("she takes over");
+        let _kept = keep(&robot.runtime, &anna());
+        robot.halted(1).await;
+        let wave = robot.by_hand(&anna(), "arm.wave").await.expect("it is taken");
+        for _ in 0..turns {
+            tokio::task::yield_now().await;
+        }
+        robot.give(&anna(), Command::HandBack).await.expect("she hands back");
+        let result = robot.result_of(&wave).await;
+        assert_eq!(result.status, MissionStatus::Cancelled, "after {turns} turns: {}", result.output);
+        let waved = robot.tools.called().iter().filter(|tool| **tool == "arm.wave").count();
+        assert_eq!(robot.tools.halts().len(), 1 + waved, "after {turns} turns something goes on");
+        assert_eq!(ended(ticket).await.0.status, MissionStatus::Succeeded, "after {turns} turns");
+        assert_eq!(robot.tools.called().last().map(String::as_str), Some("base.go"));
     }
 }

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { fieldKind, readField } from '../assets/by_hand.js';
+import { fieldKind, howItRuns, readField } from '../assets/by_hand.js';
+import { controlView } from '../assets/control.js';
 
 test('each schema has a field that fits it, and everything else is JSON', () => {
   for (const [schema, kind] of [
@@ -36,4 +37,10 @@ test('what does not fit is said before anything is sent', () => {
     ['whole', '1.5', {}], ['whole', 'two', {}], ['number', 'Infinity', {}], ['number', '1,5', {}], ['whole', '6', { maximum: 5 }], ['whole', '-1', { minimum: 0 }],
     ['number', '0', { exclusiveMinimum: 0 }], ['number', '1', { exclusiveMaximum: 1 }], ['text', 'abcd', { maxLength: 3 }], ['json', '{', {}], ['json', '{a: 1}', {}],
   ]) assert.ok(readField(kind, text, schema, true).problem, `${kind} ${text}`);
+});
+
+test('whoever has the controls is told that it runs beside the mission that waits', () => {
+  const control = { state: 'held', holder: 'mine', because: 'Anna has the controls', changes: 1 };
+  assert.match(howItRuns(controlView(control, { connection: 'mine', role: 'operate' })), /You have the controls.*Handing back halts it/);
+  for (const you of [{ connection: 'another', role: 'operate' }, null]) assert.match(howItRuns(controlView(control, you)), /a mission of its own/);
 });

@@ -75,19 +75,30 @@ function field(name, schema, required) {
   const hint = [schema?.description, limits(schema), HINTS[kind]].filter(Boolean).join(' · ');
   const root = h('div.by-hand-field', h('label', { for: id }, bdi(cut(visible(name), 200)), h('span.quiet-text', required ? ' needed' : ' optional')), input,
     h('p.quiet-text', { id: `${id}-hint` }, bdi(cut(hint, 600))), problem);
+  const tell = (words) => {
+    problem.textContent = words;
+    input.setAttribute('aria-invalid', String(Boolean(words)));
+  };
+  // What was wrong is being put right; it is judged again when it is read.
+  input.addEventListener('input', () => tell(''));
   return {
     root, input,
     read() {
       const result = readField(kind, input.value, schema, required);
-      problem.textContent = result.problem ?? '';
-      input.setAttribute('aria-invalid', String(Boolean(result.problem)));
+      tell(result.problem ?? '');
       return result;
     },
   };
 }
 
-/** The form of a tool. `onSubmitted(mission)` is told the mission in which it runs. */
-export function createByHand(tool, { actions, seenBasis, onSubmitted }) {
+/** How it would run, in words. `control` is what `controlView` says of the controls. */
+export function howItRuns(control) {
+  if (!control?.isMine) return 'It runs as a mission of its own, and policy may ask first. You can end it, and STOP halts it.';
+  return 'You have the controls: it runs now, while the mission waits for you, and policy may ask first. You can end it, and STOP halts it. Handing back halts it, too.';
+}
+
+/** The form of a tool. `onSubmitted(mission)` is told the mission in which it runs; `control()` is what `controlView` says of the controls now. */
+export function createByHand(tool, { actions, seenBasis, onSubmitted, control }) {
   const needed = new Set(Array.isArray(tool.parameters?.required) ? tool.parameters.required : []);
   const properties = Object.entries(tool.parameters?.properties ?? {}).slice(0, MOST_FIELDS);
   const fields = properties.map(([name, schema]) => [name, field(name, schema, needed.has(name))]);
@@ -123,7 +134,7 @@ export function createByHand(tool, { actions, seenBasis, onSubmitted }) {
       h('p', 'This would run: ', h('code', bdi(visible(tool.name)))),
       h('p.row', badge(...(EFFECTS[tool.effect] ?? EFFECTS.move).slice(0, 3)), tool.resources.length ? h('span.quiet-text', 'holds ', bdi(visible(tool.resources.join(', ')))) : null),
       argumentTable(args),
-      h('p.quiet-text', 'It runs as a mission of its own, and policy may ask first. You can end it, and STOP halts it.'),
+      h('p.quiet-text', howItRuns(control?.())),
       h('div.row', yes, h('button', { type: 'button', class: 'quiet', onclick: close }, 'Not now'))));
     yes.focus();
   }

@@ -72,7 +72,8 @@ export function createControl({ state, actions, seenBasis, live, announce, band 
     isMine = view.isMine;
     const isCalm = view.state === 'autonomous';
     band.hidden = isCalm;
-    row.hidden = !isCalm;
+    // In a recording nobody takes over anything.
+    row.hidden = !isCalm || Boolean(state.overview?.recording);
     band.classList.toggle('mine', view.isMine);
     const key = JSON.stringify([view.state, view.commands, control?.changes, state.you?.role]);
     const held = key === row.remakeKey ? null : document.activeElement;

@@ -3,7 +3,7 @@
 import { createActions, getJson } from './actions.js';
 import { createCards } from './cards.js';
 import { createComponents } from './components.js';
-import { createControl } from './control.js';
+import { controlView, createControl } from './control.js';
 import { badge, bdi, h, keyed, remake, setAttribute, setText } from './dom.js';
 import { age, clip, clock, coarse, cut, plural } from './format.js';
 import { createHistory } from './history.js';
@@ -64,7 +64,7 @@ byId('mission').append(
   h('div.mission-stage', cardsRoot, noMission, idleSlot, panel.root));
 const components = createComponents(byId('components'));
 const tools = createTools(byId('tools'), {
-  actions, seenBasis, isOffered: () => !isRecording(),
+  actions, seenBasis, isOffered: () => !isRecording(), control: () => controlView(state.overview?.control, state.you),
   onSubmitted: (mission) => { show(mission); location.hash = 'mission'; },
 });
 /** Most people never open it: it is loaded when somebody does. */

@@ -24,12 +24,13 @@ pub(super) enum Unfinished {
 
 impl Mission {
     pub(super) fn on_cancel(&mut self, reason: CancelReason) {
-        let text = match reason {
-            CancelReason::Client => "The task was cancelled.",
-            CancelReason::Stop => "The robot was stopped.",
-            CancelReason::ShutDown => "Cortex is shutting down.",
+        let reason = match reason {
+            CancelReason::Client => "The task was cancelled.".to_owned(),
+            CancelReason::Stop => "The robot was stopped.".to_owned(),
+            CancelReason::ShutDown => "Cortex is shutting down.".to_owned(),
+            CancelReason::ControlsLost { because } => format!("{because}. What was run by hand was halted."),
         };
-        let ending = Ending::Cancelled { reason: text.to_owned() };
+        let ending = Ending::Cancelled { reason };
         match &mut self.phase {
             Phase::Finished => {}
             // What is coming to rest already goes on doing so; what follows is the end.

@@ -18,7 +18,7 @@ use crate::toolset::{ToolChanges, ToolSet};
 pub struct RequestId(pub u32);
 
 /// Why a mission is ended from outside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CancelReason {
     /// Whoever sent the task, or an operator, cancelled it.
@@ -27,6 +27,11 @@ pub enum CancelReason {
     Stop,
     /// Cortex is shutting down.
     ShutDown,
+    /// The person on whose behalf it runs beside the missions does not have the controls any more.
+    ControlsLost {
+        /// How they were lost, as a sentence without its full stop.
+        because: String,
+    },
 }
 
 /// Something that happened.

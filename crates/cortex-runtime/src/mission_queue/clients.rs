@@ -1,6 +1,5 @@
 //! Clients that have things done without a mission: whether they may, and what ends what they have begun.
 
-use cortex_protocol::{Control, ControlState};
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -8,7 +7,6 @@ use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{Admission, MissionQueue};
-use crate::control::OnBehalfOf;
 use crate::risk_class::RiskClass;
 
 /// Calls of clients that may be under way. An event makes one at a time.
@@ -71,15 +69,13 @@ pub(super) struct Clients {
     open: TaskTracker,
     /// Those that came before what an earlier life left was at rest.
     early: Vec<CallPermitReply>,
-    /// Whom calls by hand are made for now, and what ends them.
-    by_hand: Option<(Control, CancellationToken)>,
     /// How often the controls had changed when clients were told last.
     control_changes: u64,
 }
 
 impl Clients {
     pub(super) fn new(call_readiness: watch::Sender<CallReadiness>) -> Self {
-        Self { call_readiness, open: TaskTracker::new(), early: Vec::new(), by_hand: None, control_changes: 0 }
+        Self { call_readiness, open: TaskTracker::new(), early: Vec::new(), control_changes: 0 }
     }
 
     /// Their calls. Closed as soon as they may not make any.
@@ -88,48 +84,24 @@ impl Clients {
     }
 
     fn call_permit(&self) -> Result<CallPermit, CallRefusal> {
-        self.permit(self.call_readiness.borrow().unwanted.clone())
-    }
-
-    /// The permit of who holds the controls.
-    fn hand_permit(&self) -> Result<CallPermit, CallRefusal> {
-        match &self.by_hand {
-            Some((_, unwanted)) => self.permit(unwanted.clone()),
-            // The mission queue is about to hear that they are held.
-            None => Err(CallRefusal::OutOfControl("the controls are just being taken over; try again".to_owned())),
-        }
-    }
-
-    fn permit(&self, unwanted: CancellationToken) -> Result<CallPermit, CallRefusal> {
+        let unwanted = self.call_readiness.borrow().unwanted.clone();
         if self.open.len() >= MOST_CALLS {
             return Err(CallRefusal::TooMany);
         }
         Ok(CallPermit { unwanted, _open: self.open.token() })
     }
-
-    /// `holds`: who holds the controls and may have things done. What another one has begun by hand ends.
-    fn note_by_hand(&mut self, holds: Option<Control>) {
-        if self.by_hand.as_ref().map(|(control, _)| control) == holds.as_ref() {
-            return;
-        }
-        if let Some((_, unwanted)) = self.by_hand.take() {
-            unwanted.cancel();
-        }
-        self.by_hand = holds.map(|control| (control, CancellationToken::new()));
-    }
 }
 
 impl MissionQueue {
     /// Answers a client that wants to make a call.
-    pub(super) fn on_call(&mut self, risk_class: RiskClass, caller: &OnBehalfOf, reply: CallPermitReply) {
-        let of_controls = caller.check(&self.control());
+    pub(super) fn on_call(&mut self, risk_class: RiskClass, reply: CallPermitReply) {
+        let control = self.control();
         let call_permit = match &self.admission {
             Admission::Stopped => Err(CallRefusal::Stopped),
             Admission::ShuttingDown => Err(CallRefusal::ShuttingDown),
             Admission::Open => match &self.inactive_because {
                 Some(because) => Err(CallRefusal::Inactive(because.clone())),
-                None if of_controls.is_err() => Err(CallRefusal::OutOfControl(of_controls.err().unwrap_or_default())),
-                None if matches!(caller, OnBehalfOf::Holder(_)) => self.clients.hand_permit(),
+                None if !control.is_autonomous() => Err(CallRefusal::OutOfControl(control.because)),
                 None if self.is_recovering
                     && risk_class == RiskClass::Full
                     && self.clients.early.len() < MOST_CALLS =>
@@ -147,7 +119,7 @@ impl MissionQueue {
     /// Answers those that have waited, as it is now.
     pub(super) fn answer_early_calls(&mut self) {
         for reply in std::mem::take(&mut self.clients.early) {
-            self.on_call(RiskClass::Full, &OnBehalfOf::Cortex, reply);
+            self.on_call(RiskClass::Full, reply);
         }
     }
 
@@ -157,7 +129,6 @@ impl MissionQueue {
         let is_open = self.admission == Admission::Open && self.inactive_because.is_none();
         self.shared.unconfirmed_halts.hurry(!is_open);
         let control = self.control();
-        self.clients.note_by_hand((is_open && control.state == ControlState::Held).then(|| control.clone()));
         let was_taken = std::mem::replace(&mut self.clients.control_changes, control.changes) != control.changes;
         let is_on = is_open && control.is_autonomous();
         if is_on && was_taken && self.clients.call_readiness.borrow().is_on {

@@ -4,9 +4,8 @@ use cortex_protocol::{MissionId, MissionResult, StopOutcome, Submission, ToolSpe
 use tokio::sync::oneshot;
 
 use super::clients::CallPermitReply;
-use crate::control::OnBehalfOf;
 use crate::event_log::Events;
-use crate::mission_task::{Revision, Work};
+use crate::mission_request::{Revision, Work};
 use crate::providers::ProviderId;
 use crate::readiness::Rejection;
 use crate::risk_class::RiskClass;
@@ -74,7 +73,6 @@ pub(crate) enum QueueMessage {
     /// A client wants to make a call.
     Call {
         risk_class: RiskClass,
-        caller: OnBehalfOf,
         reply: CallPermitReply,
     },
     /// What a client has called did not confirm that it is at rest.

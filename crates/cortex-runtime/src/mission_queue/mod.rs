@@ -2,8 +2,10 @@
 //! so that a stop is always heard at once.
 //!
 //! - `messages`: messages to it; `waiting`: tasks that wait; `clients`: calls without a mission; `stopping`: stops, and what is not known to be at rest;
+//! - `by_hand`: the mission beside the others that the holder of the controls runs;
 //! - `offering`: the tools of the registered providers.
 
+mod by_hand;
 mod clients;
 mod messages;
 mod offering;
@@ -23,7 +25,8 @@ use tokio::time::Instant;
 use crate::config::QueuePolicy;
 use crate::envelope::{Envelope, new_mission_id};
 use crate::event_log::OpenMission;
-use crate::mission_task::{Reporter, Request, Revision, RevisionRefusal, Work, run_mission};
+use crate::mission_request::{Request, Revision, RevisionRefusal, Work};
+use crate::mission_task::{Reporter, run_mission};
 use crate::readiness::{Readiness, Rejection};
 use crate::sessions::Sessions;
 use crate::shared::Shared;
@@ -55,6 +58,14 @@ struct Running {
     about: (String, Option<SessionId>),
 }
 
+/// A mission that has ended.
+struct Ended {
+    id: MissionId,
+    result: MissionResult,
+    /// It ended by a flaw, so that nothing is known of what it had begun.
+    is_lost: bool,
+}
+
 /// Whether tasks are taken.
 #[derive(PartialEq, Eq)]
 enum Admission {
@@ -78,9 +89,11 @@ pub(crate) struct MissionQueue {
     inactive_because: Option<String>,
     waiting: VecDeque<Waiting>,
     running: Option<Running>,
+    /// What the holder of the controls runs beside it.
+    by_hand: Option<Running>,
     sessions: Sessions,
-    done: mpsc::Sender<MissionResult>,
-    ended: mpsc::Receiver<MissionResult>,
+    done: mpsc::Sender<Ended>,
+    ended: mpsc::Receiver<Ended>,
     /// Whether the monitor has had a word on the components since the mission began.
     contained: bool,
     /// The stops that wait for the end of the mission that runs.
@@ -97,7 +110,7 @@ impl MissionQueue {
         call_readiness: watch::Sender<CallReadiness>,
         readiness: watch::Sender<Readiness>,
     ) -> Self {
-        // One mission runs at a time, so one result at a time comes back.
+        // One mission runs at a time, or two with one by hand. Whoever brings a result waits.
         let (done, ended) = mpsc::channel(1);
         let shared = Arc::clone(&latest.borrow());
         let stopped_earlier = shared.config.stopped.clone();
@@ -112,6 +125,7 @@ impl MissionQueue {
             inactive_because: None,
             waiting: VecDeque::new(),
             running: None,
+            by_hand: None,
             sessions: Sessions::default(),
             done,
             ended,
@@ -129,12 +143,12 @@ impl MissionQueue {
         let mut has_clients = true;
         let mut availability = self.shared.availability.clone();
         let mut providers = self.shared.providers.watch();
-        while self.admission != Admission::ShuttingDown || self.running.is_some() {
+        while self.admission != Admission::ShuttingDown || self.is_running() {
             self.note_readiness();
             let (pause_end, lease_end) = (self.next_pause_end(), self.shared.config.gate.lease_ends());
             tokio::select! {
                 biased;
-                Some(result) = self.ended.recv() => self.on_ended(result),
+                Some(ended) = self.ended.recv() => self.on_ended(ended),
                 Ok(()) = availability.changed() => {
                     availability.mark_unchanged();
                     self.contained = true;
@@ -160,7 +174,7 @@ impl MissionQueue {
                 let _ = reply.send(self.submit(submission, place, work));
             }
             QueueMessage::IsOpen { mission, reply } => {
-                let runs = self.running.as_ref().is_some_and(|running| running.id == mission);
+                let runs = self.runs(&mission).is_some();
                 let _ = reply.send(runs || self.waiting.iter().any(|waiting| waiting.id == mission));
             }
             QueueMessage::Cancel { mission, reply } => {
@@ -190,7 +204,7 @@ impl MissionQueue {
                 self.note_call_readiness();
                 let _ = reply.send(was_stopped);
             }
-            QueueMessage::Call { risk_class, caller, reply } => self.on_call(risk_class, &caller, reply),
+            QueueMessage::Call { risk_class, reply } => self.on_call(risk_class, reply),
             QueueMessage::Left => self.settle(),
             QueueMessage::OfferTools { provider, audience, tools } => self.on_offer(provider, audience, tools),
             QueueMessage::ShutDown => {
@@ -240,17 +254,12 @@ impl MissionQueue {
             return Err(Rejection::TooLong { bytes, most });
         }
         let paused = self.paused();
-        if matches!(work, Work::ByHand(_)) {
-            // What a person has just looked at holds now, and not once others have ended.
-            if self.running.is_some() || !self.waiting.is_empty() {
-                return Err(Rejection::MissionRuns);
-            }
-            if let Some(because) = paused {
-                return Err(Rejection::Paused { because });
-            }
+        let held = work.held().cloned();
+        if matches!(work, Work::ByHand { .. }) {
+            self.check_by_hand(held.as_ref(), paused.as_ref())?;
         }
         let is_held_up = self.running.is_some() || (paused.is_some() && !self.waiting.is_empty());
-        if is_held_up && place == Place::Last {
+        if is_held_up && held.is_none() && place == Place::Last {
             match self.shared.config.queue {
                 QueuePolicy::Reject => return Err(Rejection::Busy),
                 QueuePolicy::Queue { length } if self.waiting.len() >= length => {
@@ -260,6 +269,9 @@ impl MissionQueue {
             }
         }
         let id = new_mission_id();
+        if held.as_ref().is_some_and(|held| !self.shared.config.gate.begin_by_hand(&id, held)) {
+            return Err(Rejection::Paused { because: by_hand::LOST.to_owned() });
+        }
         let (result, answer) = oneshot::channel();
         let mut origin = submission.origin.clone();
         if let Some(session) = &submission.session {
@@ -274,12 +286,16 @@ impl MissionQueue {
         reporter.report(MissionEvent::Accepted { task: submission.task.clone(), session: submission.session.clone() });
         let waiting_before = if place == Place::Last { self.waiting.len() } else { 0 };
         let ahead = waiting_before + usize::from(self.running.is_some());
-        if ahead > 0 {
+        if ahead > 0 && held.is_none() {
             reporter.report(MissionEvent::Queued { ahead: u32::try_from(ahead).unwrap_or(u32::MAX) });
         }
         let control = Control::default();
         let mut waiting =
             Waiting { id: id.clone(), submission, work, reporter, open, result, pause_ends: None, control };
+        if held.is_some() {
+            self.by_hand = Some(self.begin(waiting));
+            return Ok(MissionTicket { id, events, result: answer });
+        }
         let control = self.control();
         if !control.is_autonomous() {
             waiting.note_control(&control);
@@ -305,6 +321,12 @@ impl MissionQueue {
             return;
         }
         let Some(next) = self.waiting.pop_front() else { return };
+        self.contained = false;
+        self.running = Some(self.begin(next));
+    }
+
+    /// Begins a task.
+    fn begin(&self, next: Waiting) -> Running {
         let (end, ended) = watch::channel(None);
         let (revisions, revised) = mpsc::channel(REVISIONS);
         let done = self.done.clone();
@@ -316,23 +338,31 @@ impl MissionQueue {
         let request = Request { id: next.id.clone(), task, session, earlier, work: next.work };
         let mission = run_mission(Arc::clone(&self.shared), request, next.reporter, ended, revised);
         let running = self.shared.tracker.spawn(mission);
+        let id = next.id.clone();
         self.shared.tracker.spawn(async move {
-            let result = running.await.unwrap_or_else(|problem| {
-                tracing::error!("the mission's task ended without a result: {problem}");
-                without_run(class, MissionStatus::Failed, "The task ended by a flaw of Cortex. See the log.".to_owned())
-            });
+            let (result, is_lost) = match running.await {
+                Ok(result) => (result, false),
+                Err(problem) => {
+                    tracing::error!("the mission's task ended without a result: {problem}");
+                    let words = "The task ended by a flaw of Cortex. See the log.".to_owned();
+                    (without_run(class, MissionStatus::Failed, words), true)
+                }
+            };
             // The mission queue outlives its missions.
-            let _ = done.send(result).await;
+            let _ = done.send(Ended { id, result, is_lost }).await;
         });
-        self.contained = false;
-        self.running =
-            Some(Running { id: next.id, end, revisions, _open: next.open, result: next.result, turn, about });
+        Running { id: next.id, end, revisions, _open: next.open, result: next.result, turn, about }
     }
 
-    fn on_ended(&mut self, result: MissionResult) {
+    fn on_ended(&mut self, ended: Ended) {
         self.shared = Arc::clone(&self.latest.borrow_and_update());
+        let Ended { id, result, is_lost } = ended;
         let not_stopped = result.not_stopped.clone();
-        if let Some(running) = self.running.take() {
+        let by_hand = self.by_hand.take_if(|by_hand| by_hand.id == id);
+        if by_hand.is_some() {
+            self.shared.config.gate.end_by_hand(&id, !is_lost && not_stopped.is_empty());
+        }
+        if let Some(running) = by_hand.or_else(|| self.running.take_if(|running| running.id == id)) {
             if let Some((session, task)) = running.turn {
                 self.sessions.ended(&session, task, &result);
             }
@@ -341,8 +371,9 @@ impl MissionQueue {
             // The client may have left.
             let _ = running.result.send(result);
         }
-        for stop in std::mem::take(&mut self.stops) {
-            self.report_stop(stop, not_stopped.clone());
+        self.stops.iter_mut().for_each(|stop| stop.not_stopped.extend_from_slice(&not_stopped));
+        if !self.is_running() {
+            std::mem::take(&mut self.stops).into_iter().for_each(|stop| self.report_stop(stop));
         }
         // The monitor may have had a word since the call was given up: its component has come back.
         if !not_stopped.is_empty() && self.contained {
@@ -414,7 +445,7 @@ impl MissionQueue {
     }
 
     fn cancel(&mut self, mission: &MissionId) -> bool {
-        if let Some(running) = self.running.as_ref().filter(|running| running.id == *mission) {
+        if let Some(running) = self.runs(mission) {
             running.end.send_replace(Some(CancelReason::Client));
             return true;
         }
@@ -427,8 +458,8 @@ impl MissionQueue {
 
     /// Hands a revision to the mission, which answers. The mission queue does not wait for it.
     fn revise(&self, mission: Option<MissionId>, revision: Revision) {
-        let is_meant = |id: &MissionId| mission.as_ref().is_none_or(|mission| mission == id);
-        if let Some(running) = self.running.as_ref().filter(|running| is_meant(&running.id)) {
+        let meant = mission.as_ref().map_or(self.running.as_ref(), |mission| self.runs(mission));
+        if let Some(running) = meant {
             if let Err(mpsc::error::TrySendError::Full(revision)) = running.revisions.try_send(revision) {
                 revision.refuse(RevisionRefusal::Busy);
             }

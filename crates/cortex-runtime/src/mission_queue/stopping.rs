@@ -14,6 +14,8 @@ use crate::tool_registry::ToolRegistry;
 pub(super) struct Stop {
     reply: oneshot::Sender<StopOutcome>,
     missions_ended: usize,
+    /// What of them did not confirm that it is at rest.
+    pub(super) not_stopped: Vec<ToolName>,
     /// The calls of clients that it ends.
     calls: TaskTracker,
 }
@@ -22,20 +24,20 @@ impl MissionQueue {
     /// Ends everything, and reports when it is at rest. Admission was closed before.
     pub(super) fn halt(&mut self, reply: oneshot::Sender<StopOutcome>) {
         let missions_ended = self.end_all(CancelReason::Stop);
-        let stop = Stop { reply, missions_ended, calls: self.clients.open() };
-        if self.running.is_some() {
+        let stop = Stop { reply, missions_ended, not_stopped: Vec::new(), calls: self.clients.open() };
+        if self.is_running() {
             self.stops.push(stop);
         } else {
-            self.report_stop(stop, Vec::new());
+            self.report_stop(stop);
         }
     }
 
     /// Waits for the calls of clients, halts what is not known to be at rest once more, and reports. The mission queue does not wait
     /// for it.
-    pub(super) fn report_stop(&self, stop: Stop, mut not_stopped: Vec<ToolName>) {
+    pub(super) fn report_stop(&self, stop: Stop) {
         let shared = Arc::clone(&self.shared);
         self.shared.tracker.spawn(async move {
-            let Stop { reply, missions_ended, calls } = stop;
+            let Stop { reply, missions_ended, mut not_stopped, calls } = stop;
             // Each has its own bounds; this is for a flaw of them.
             let bounds = shared.config.calls;
             if tokio::time::timeout((bounds.halt_timeout + bounds.return_grace) * 2, calls.wait()).await.is_err() {
@@ -56,11 +58,14 @@ impl MissionQueue {
         let text = match reason {
             CancelReason::Client => "The task was cancelled before it began.",
             CancelReason::Stop => "The robot was stopped before the task began.",
-            CancelReason::ShutDown => "Cortex is shutting down; the task was not begun.",
+            // Of those that wait none is for the holder of the controls.
+            CancelReason::ShutDown | CancelReason::ControlsLost { .. } => {
+                "Cortex is shutting down; the task was not begun."
+            }
         };
         let mut ended = 0;
-        if let Some(running) = &self.running {
-            running.end.send_replace(Some(reason));
+        for running in self.running.iter().chain(&self.by_hand) {
+            running.end.send_replace(Some(reason.clone()));
             ended += 1;
         }
         ended + self.end_waiting(text)

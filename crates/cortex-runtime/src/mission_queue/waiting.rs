@@ -8,7 +8,8 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::event_log::OpenMission;
-use crate::mission_task::{Reporter, Work};
+use crate::mission_request::Work;
+use crate::mission_task::Reporter;
 
 /// A task that waits.
 pub(super) struct Waiting {
