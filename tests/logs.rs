@@ -18,6 +18,13 @@ async fn heard() -> (TestRobot, Process) {
     (test_robot, listener)
 }
 
+/// A component in Rust, which works.
+async fn speaker(test_robot: &TestRobot) -> Process {
+    let mut speaker = test_robot.spawn("cortex-sim", &["component", "speaker"]);
+    speaker.wait_for_line("up active").await;
+    speaker
+}
+
 async fn line_with(listener: &mut Process, name: &str, text: &str) -> Value {
     let wanted = |line: &Value| line["name"] == name && line["msg"].as_str().is_some_and(|said| said.contains(text));
     listener.wait_for_json(&format!("'{text}' of {name}"), wanted).await
@@ -29,13 +36,13 @@ fn log_of(folder: &Path, program: &str, process: u32) -> String {
     let files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()).collect();
     let own: Vec<_> = files.iter().filter(|file| file.file_name().to_string_lossy().starts_with(&begin)).collect();
     assert_eq!(own.len(), 1, "one file of {begin} in {files:?}");
-    std::fs::read_to_string(own[0].path()).unwrap()
+    own.first().map(|file| std::fs::read_to_string(file.path()).unwrap()).unwrap()
 }
 
 #[tokio::test]
 async fn what_cortex_and_components_log_is_on_rosout_and_in_the_folder_of_logs() {
     let (mut test_robot, mut listener) = heard().await;
-    test_robot.start("sim", "cortex-sim", &["component", "speaker"]).await;
+    let _speaker = speaker(&test_robot).await;
     test_robot.start_cortex(&[]).await;
     let line = line_with(&mut listener, "cortex", "lifecycle: active, was inactive").await;
     assert_eq!(line["level"], 20, "{line}");
@@ -79,6 +86,7 @@ async fn a_manager_reads_in_the_log_what_became_of_its_requests() {
     manager.wait_for_line("ready").await;
     for (request, line) in [
         ("pause", "lifecycle: inactive, was active"),
+        ("resume", "lifecycle: active, was inactive"),
         ("reset", "lifecycle: unconfigured, was inactive"),
         ("startup", "lifecycle: inactive, was unconfigured"),
     ] {
@@ -109,15 +117,15 @@ async fn a_terminal_that_nobody_reads_holds_nothing_up() {
 }
 
 /// A Cortex with a page, a speaker, and the page in a browser.
-async fn with_page() -> (TestRobot, Browser, Page) {
+async fn with_page() -> (TestRobot, Process, Browser, Page) {
     let mut test_robot = TestRobot::empty();
     test_robot.add_environment("CORTEX_WEB__LISTEN", "127.0.0.1:0".to_owned());
-    test_robot.start("sim", "cortex-sim", &["component", "speaker"]).await;
+    let speaker = speaker(&test_robot).await;
     test_robot.start_cortex(&[]).await;
     let line = test_robot.process("cortex").wait_for_line("page: http").await;
     let browser = Browser::start().await;
     let page = browser.open(line.trim_start_matches("page: "), Viewport::Wide, Colours::Light).await;
-    (test_robot, browser, page)
+    (test_robot, speaker, browser, page)
 }
 
 /// Chooses which lines are shown, as a person does.
@@ -129,7 +137,7 @@ async fn show(page: &Page, which: &str) {
 
 #[tokio::test]
 async fn what_a_node_reports_stands_on_the_page_beside_the_feedback() {
-    let (mut test_robot, _browser, page) = with_page().await;
+    let (mut test_robot, _speaker, _browser, page) = with_page().await;
     test_robot.start_python("gripper", "loud.py", &["gripper", "0"]).await;
     // Also where there is no mission.
     let shown = page.wait_for(".log .line", "the gripper slips").await;
@@ -160,7 +168,7 @@ async fn what_a_node_reports_stands_on_the_page_beside_the_feedback() {
 /// Also of one that never pauses, the list stays short, and missions and their feedback go on.
 #[tokio::test]
 async fn ten_thousand_lines_a_second_of_one_node_hold_nobody_up() {
-    let (mut test_robot, _browser, page) = with_page().await;
+    let (mut test_robot, _speaker, _browser, page) = with_page().await;
     test_robot.start_python("camera", "loud.py", &["camera", "10000"]).await;
     test_robot.start_python("gripper", "loud.py", &["gripper", "0"]).await;
     page.wait_for(".log .line", "the gripper slips").await;

@@ -13,6 +13,7 @@ mod recent;
 mod recording;
 mod robot;
 mod round;
+mod speed;
 
 use std::path::PathBuf;
 
@@ -22,7 +23,8 @@ use thiserror::Error;
 
 pub use play::{PlayArguments, play};
 pub use recording::{DEMO, Recording};
-pub use robot::{RecordedRobot, Speed};
+pub use robot::RecordedRobot;
+pub use speed::{InvalidSpeed, Speed};
 
 /// Why a tape can't be played.
 #[derive(Debug, Error)]

@@ -12,7 +12,7 @@ use cortex_runtime::MissionOverviews;
 use tokio::time::Instant;
 
 use crate::recording::Recording;
-use crate::robot::Speed;
+use crate::speed::Speed;
 
 /// Most questions that are open at a time.
 const QUESTIONS: usize = 64;

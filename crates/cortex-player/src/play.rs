@@ -10,7 +10,8 @@ use cortex_web::{WebServer, WebSettings};
 
 use crate::PlayError;
 use crate::recording::{DEMO, Recording};
-use crate::robot::{RecordedRobot, Speed};
+use crate::robot::RecordedRobot;
+use crate::speed::Speed;
 
 /// What is played, and how.
 #[derive(Debug, Clone, Args)]

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -22,6 +21,7 @@ use crate::picture::Picture;
 use crate::recent::Recent;
 use crate::recording::Recording;
 use crate::round::{Position, Round};
+use crate::speed::Speed;
 
 /// Between the end of a round and the beginning of the next: people read how the mission ended.
 const BETWEEN_ROUNDS: Duration = Duration::from_secs(8);
@@ -31,43 +31,6 @@ const RENEWED: Duration = Duration::from_secs(2);
 const ROUNDS: usize = 8;
 /// Events that are read ahead of those who follow.
 const AHEAD: usize = 16;
-
-/// How much faster than it was recorded a mission is shown.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Speed(f64);
-
-/// A speed that can't be.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it must be a number from 0.1 to 100: 1 is the speed at which the mission was recorded")]
-pub struct InvalidSpeed;
-
-impl Speed {
-    /// From 0.1 to 100; 1 is that of the recording.
-    ///
-    /// # Errors
-    /// When it is another number, or none.
-    pub fn new(times: f64) -> Result<Self, InvalidSpeed> {
-        if (0.1..=100.0).contains(&times) { Ok(Self(times)) } else { Err(InvalidSpeed) }
-    }
-
-    pub(crate) fn times(self) -> f64 {
-        self.0
-    }
-}
-
-impl Default for Speed {
-    fn default() -> Self {
-        Self(1.0)
-    }
-}
-
-impl FromStr for Speed {
-    type Err = InvalidSpeed;
-
-    fn from_str(text: &str) -> Result<Self, InvalidSpeed> {
-        text.parse().map_err(|_| InvalidSpeed).and_then(Self::new)
-    }
-}
 
 /// A recorded mission as a robot: it happens again and again, until this is dropped.
 pub struct RecordedRobot {

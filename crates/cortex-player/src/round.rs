@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cortex_protocol::{CloudEvent, EventId, MissionId};
 use uuid::{Builder, Uuid};
 
-use crate::robot::Speed;
+use crate::speed::Speed;
 
 /// A longer silence of a recording is shortened to this, in its own time: nobody waits for a person who was away, or for a
 /// clock that was set.

@@ -132,6 +132,14 @@ impl Principal {
     }
 }
 
+impl Control {
+    /// Whether this principal holds the controls: it commands over the very connection that holds them.
+    #[must_use]
+    pub fn is_held_by(&self, principal: &Principal) -> bool {
+        principal.connection.as_ref().is_some_and(|connection| self.is_held_over(connection))
+    }
+}
+
 impl Command {
     /// The least role that may give it.
     #[must_use]

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ConnectionId, Origin, Principal};
+use crate::{ConnectionId, Origin};
 
 /// Most characters of a name of a person's client.
 const NAME_CHARACTERS: usize = 60;
@@ -63,12 +63,6 @@ impl Control {
     #[must_use]
     pub fn is_held_over(&self, connection: &ConnectionId) -> bool {
         self.state == ControlState::Held && self.holder.as_ref() == Some(connection)
-    }
-
-    /// Whether this principal holds the controls: it commands over the very connection that holds them.
-    #[must_use]
-    pub fn is_held_by(&self, principal: &Principal) -> bool {
-        principal.connection.as_ref().is_some_and(|connection| self.is_held_over(connection))
     }
 
     /// Whether nothing was ever changed, so that nothing of it needs to be told.

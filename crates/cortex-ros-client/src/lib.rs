@@ -23,6 +23,7 @@ pub mod graph;
 mod graph_reader;
 mod graph_source;
 pub mod graph_watch;
+mod hung_threads;
 mod instance;
 mod json_topic;
 pub mod lifecycle;

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -17,6 +16,7 @@ use r2r::rosgraph_msgs::msg::Clock;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::RosClock;
+use crate::hung_threads;
 use crate::liveness_counter::LivenessCounter;
 use crate::logging::NodeLog;
 use crate::parameters::{ParameterValue, given_to};
@@ -216,15 +216,6 @@ impl RosNode {
     }
 }
 
-/// Whether a thread was left behind.
-static IS_HUNG: AtomicBool = AtomicBool::new(false);
-
-/// Whether a thread of ROS did not end when it was told to, as the middleware's now and then do not when several processes
-/// come and go at once. [`leave`](crate::leave) ends the process then.
-pub(crate) fn has_hung_thread() -> bool {
-    IS_HUNG.load(Ordering::Acquire)
-}
-
 /// Joins a thread that was told to end. One that does not is named and left behind.
 pub fn join_in_time(thread: JoinHandle<()>) {
     let name = thread.thread().name().unwrap_or_default().to_owned();
@@ -232,7 +223,7 @@ pub fn join_in_time(thread: JoinHandle<()>) {
     while !thread.is_finished() {
         if begun.elapsed() > JOIN_TIMEOUT {
             tracing::error!("the thread '{name}' did not end within {} s", JOIN_TIMEOUT.as_secs());
-            IS_HUNG.store(true, Ordering::Release);
+            hung_threads::note();
             return;
         }
         std::thread::sleep(Duration::from_millis(1));

@@ -40,6 +40,9 @@ const OUTCOMES = {
   control: '',
 };
 
+/** Done twice is done once, and what came of it once may be over: each press is a command of its own. */
+const OF_THE_CONTROLS = new Set(['pause', 'unpause', 'take_over', 'hand_back']);
+
 /**
  * `seen()` is `{frame, basis}` of what is on the screen; `connection()` is the live connection, over which the controls are held; `mayAct()` is null, or why not.
  * A command whose answer was lost keeps its id, so that pressing again can't do it twice.
@@ -50,7 +53,7 @@ export function createActions({ seen, connection, mayAct }) {
   async function post(command, basis) {
     const key = json(command);
     const id = unanswered.get(key) ?? uuid();
-    unanswered.set(key, id);
+    if (!OF_THE_CONTROLS.has(command.command)) unanswered.set(key, id);
     const now = seen();
     const body = { id, seen: { frame: now.frame, basis: basis ?? now.basis }, connection: connection?.() ?? null, command };
     const controller = new AbortController();

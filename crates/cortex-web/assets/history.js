@@ -93,7 +93,7 @@ export function createHistory(root, { actions, seenBasis }) {
     if (missions.length) back.focus();
   }
 
-  const downloads = (id) => [['tape', 'Tape'], ['report', 'Report'], ...(actions.mayAct() ? [] : [['incident', 'Incident']])].map(([name, word]) => h('a.button.quiet', { href: `/api/v1/missions/${encodeURIComponent(id)}/${name}`, download: '' }, icon('download'), word));
+  const downloads = (id) => [['report', 'Report'], ...(actions.mayAct() ? [] : [['tape', 'Tape'], ['incident', 'Incident']])].map(([name, word]) => h('a.button.quiet', { href: `/api/v1/missions/${encodeURIComponent(id)}/${name}`, download: '' }, icon('download'), word));
 
   return { show: () => { if (!isLoaded) load(true); }, renew: () => isLoaded && load(true) };
 }

@@ -48,9 +48,14 @@ pub(crate) async fn make_user(
 ) -> Result<StatusCode, ApiError> {
     require(&caller, "make a user")?;
     let NewUser { name, role, password } = json_body(&site, &headers, body).await?;
-    caller.check_still_valid()?;
     let what = format!("{name:?} as {role:?}");
-    let made = in_turn(&site, move |users| users.add(&name, role, &password)).await;
+    let by = caller.clone();
+    let made = in_turn(&site, move |users| {
+        // Not before the turn: whoever may do nothing any more has left nobody behind who may.
+        by.check_still_valid()?;
+        users.add(&name, role, &password)
+    })
+    .await;
     match &made {
         Ok(()) => audit::acted(&caller, "make a user", &what),
         Err(error) => audit::refused(&caller, "make a user", error),
@@ -67,8 +72,10 @@ pub(crate) async fn remove_user(
     require(&caller, "remove a user")?;
     let (users, sessions, gone) = (site.access.users(), site.access.sessions(), name.clone());
     let removed = tokio::task::spawn_blocking(move || {
-        let removed = users.remove(&gone)?;
+        let removed = users.remove(&gone);
+        // Also where the file of the users could not be written: whoever is removed is out.
         let ended = sessions.end_of_user(&gone);
+        let removed = removed?;
         ended.map_err(|error| ApiError::failed("the sessions of the user are ended, but not for good", &error))?;
         Ok(removed)
     });

@@ -1,9 +1,11 @@
-//! Who has acted, and what came of it: one line of the log for each request that acts.
+//! Who has acted, and what came of it: one line of the log for each request that acts. Not on `/rosout`, which the page shows to
+//! everybody: where people come from, and what they set, is for who may read the log of Cortex.
 
 use cortex_protocol::{Command, CommandOutcome};
 
 use crate::access::Caller;
 use crate::error::ApiError;
+use crate::refused_logins::RefusedLogins;
 
 /// A command and what came of it.
 pub(crate) fn command(caller: &Caller, command: &Command, result: &Result<CommandOutcome, ApiError>) {
@@ -19,14 +21,14 @@ pub(crate) fn command(caller: &Caller, command: &Command, result: &Result<Comman
 /// Something else that was done.
 pub(crate) fn acted(caller: &Caller, what: &str, outcome: &str) {
     tracing::info!(
-        target: "cortex::audit", who = ?caller.name(), session = %caller.session_id(), role = ?caller.role(), what, outcome
+        target: "cortex::audit", rosout = false, who = ?caller.name(), session = %caller.session_id(), role = ?caller.role(), what, outcome
     );
 }
 
 /// Something that was not done.
 pub(crate) fn refused(caller: &Caller, what: &str, error: &ApiError) {
     tracing::info!(
-        target: "cortex::audit", who = ?caller.name(), session = %caller.session_id(), role = ?caller.role(), what,
+        target: "cortex::audit", rosout = false, who = ?caller.name(), session = %caller.session_id(), role = ?caller.role(), what,
         outcome = "refused", kind = ?error.kind, reason = ?error.reason
     );
 }
@@ -35,23 +37,23 @@ pub(crate) fn refused(caller: &Caller, what: &str, error: &ApiError) {
 pub(crate) fn webhook(name: &str, result: &Result<CommandOutcome, ApiError>) {
     let what = "submit by webhook";
     match result {
-        Ok(outcome) => tracing::info!(target: "cortex::audit", who = name, what, ?outcome),
+        Ok(outcome) => tracing::info!(target: "cortex::audit", rosout = false, who = name, what, ?outcome),
         Err(error) => {
-            tracing::info!(target: "cortex::audit", who = name, what, outcome = "refused", kind = ?error.kind, reason = ?error.reason);
+            tracing::info!(target: "cortex::audit", rosout = false, who = name, what, outcome = "refused", kind = ?error.kind, reason = ?error.reason);
         }
     }
 }
 
 /// A login that was refused, unless there were too many. `left_out`: how many before it were not logged.
-pub(crate) fn login_refused(site: &crate::site::Site, peer: std::net::IpAddr, why: &str) {
-    if let Some(left_out) = site.refused_logins.note(std::time::Instant::now()) {
-        tracing::info!(target: "cortex::audit", who = %peer, what = "login", outcome = "refused", why, left_out);
+pub(crate) fn login_refused(refused: &RefusedLogins, peer: std::net::IpAddr, why: &str) {
+    if let Some(left_out) = refused.note(std::time::Instant::now()) {
+        tracing::info!(target: "cortex::audit", rosout = false, who = %peer, what = "login", outcome = "refused", why, left_out);
     }
 }
 
 /// A login, which nobody has a name for yet.
 pub(crate) fn login(peer: std::net::IpAddr, outcome: &str) {
-    tracing::info!(target: "cortex::audit", who = %peer, what = "login", outcome);
+    tracing::info!(target: "cortex::audit", rosout = false, who = %peer, what = "login", outcome);
 }
 
 fn name(command: &Command) -> &'static str {

@@ -61,20 +61,33 @@ pub(crate) async fn command(
         audit::command(&caller, &request.command, &result);
         return result.map(Json);
     }
-    let outcome = match site.commands.take(caller.session_id(), request.id, &request.command, Instant::now())? {
+    if request.command == Command::Pause {
+        // As a stop: somebody may have let the robot go on since.
+        let (sender, outcome) = watch::channel(None);
+        begin(&site, caller, request, sender);
+        return answered(&site, outcome).await.map(Json);
+    }
+    // Who takes over by another connection wants something else, though the words are the same.
+    let over = request.connection.as_ref().filter(|_| request.command == Command::TakeOver);
+    let what = (&request.command, over);
+    let outcome = match site.commands.take(caller.session_id(), request.id, &what, Instant::now())? {
         Turn::Again(outcome) => outcome,
         Turn::First(sender, outcome) => {
-            let site_of_task = Arc::clone(&site);
-            // It goes on when its client is gone, so that its outcome is known when the client asks again.
-            site.tasks.spawn(async move {
-                let result = carry_out(&site_of_task, &caller, &request).await;
-                audit::command(&caller, &request.command, &result);
-                sender.send_replace(Some(result));
-            });
+            begin(&site, caller, request, sender);
             outcome
         }
     };
     answered(&site, outcome).await.map(Json)
+}
+
+/// Begins a command. It goes on when its client is gone, so that its outcome is known when the client asks again.
+fn begin(site: &Arc<Site>, caller: Caller, request: CommandRequest, sender: watch::Sender<Option<Outcome>>) {
+    let site_of_task = Arc::clone(site);
+    site.tasks.spawn(async move {
+        let result = carry_out(&site_of_task, &caller, &request).await;
+        audit::command(&caller, &request.command, &result);
+        sender.send_replace(Some(result));
+    });
 }
 
 /// What came of a command, as soon as that is known.

@@ -4,7 +4,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use cortex_protocol::{Command, CommandOutcome};
+use cortex_protocol::CommandOutcome;
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -49,7 +50,17 @@ pub(crate) enum Turn {
 }
 
 impl KnownCommands {
-    pub(crate) fn take(&self, client: Uuid, id: Uuid, command: &Command, now: Instant) -> Result<Turn, ApiError> {
+    /// What is to be done with a command. `command`: all of what makes it the same command.
+    ///
+    /// # Errors
+    /// When the id was given to another one, or there are too many.
+    pub(crate) fn take(
+        &self,
+        client: Uuid,
+        id: Uuid,
+        command: &impl Serialize,
+        now: Instant,
+    ) -> Result<Turn, ApiError> {
         let mut clients = self.clients();
         if clients.len() >= CLIENTS && !clients.contains_key(&client) {
             clients.retain(|_, client| {
@@ -84,7 +95,7 @@ impl Client {
         Self { allowed: u128::from(BURST) * 1_000, allowed_at: now, known: HashMap::new(), times: VecDeque::new() }
     }
 
-    fn take(&mut self, id: Uuid, command: &Command, now: Instant) -> Result<Turn, ApiError> {
+    fn take(&mut self, id: Uuid, command: &impl Serialize, now: Instant) -> Result<Turn, ApiError> {
         let since = now.saturating_duration_since(self.allowed_at).as_millis();
         self.allowed = (self.allowed + since).min(u128::from(BURST) * 1_000);
         self.allowed_at = now;
@@ -117,6 +128,8 @@ impl Client {
 
 #[cfg(test)]
 mod tests {
+    use cortex_protocol::Command;
+
     use super::*;
 
     fn client(number: u128) -> Uuid {

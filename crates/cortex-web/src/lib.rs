@@ -11,7 +11,7 @@
 //! - `commands`, `known_commands`, `seen`: what people ask for, once each, and only while it is what they were looking at;
 //! - `webhooks`: other systems are told what happens, and give tasks;
 //! - `stop`: STOP, which waits for none of the others;
-//! - `robot`: its map, pictures, numbers and parameters, for as long as somebody looks;
+//! - `robot`: its map, pictures, numbers and parameters; `views`: what of it is looked at, once for all who look;
 //! - `missions`, `report`: what was recorded; `incident`: what is needed to look into a mission elsewhere; `pages`: the shell and its assets, `compressed` for the way; `openapi`: the API as a document.
 
 mod access;
@@ -46,6 +46,7 @@ mod site;
 mod sse;
 mod stop;
 mod tls;
+mod views;
 mod webhooks;
 mod write_timeout;
 

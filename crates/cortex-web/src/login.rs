@@ -15,7 +15,6 @@ use uuid::Uuid;
 
 use crate::access::{
     COOKIE_NAME, Caller, IDLE_S, LIFETIME, OpenPairing, PairingRefusal, Session, ShownSession, ShownUser, check_origin,
-    counted_as,
 };
 use crate::accounts::in_turn;
 use crate::callers::{Acting, Reading};
@@ -23,6 +22,7 @@ use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::headers::media_type;
 use crate::pages::{AFTER_LOGIN, see_other};
+use crate::places::counted_as;
 use crate::request::{json_body, whole_body};
 use crate::site::Site;
 use crate::{WebError, audit, pages};
@@ -132,7 +132,7 @@ async fn begin_session(
 fn role_of_code(site: &Site, connection: &Connection, code: &str) -> Result<Role, ApiError> {
     let redeemed = site.access.pairings().redeem(code, counted_as(connection.peer()), Instant::now());
     redeemed.map_err(|refusal| {
-        audit::login_refused(site, connection.peer(), &format!("{refusal:?}"));
+        audit::login_refused(&site.refused_logins, connection.peer(), &format!("{refusal:?}"));
         match refusal {
             PairingRefusal::Wrong => {
                 let reason =
@@ -154,13 +154,13 @@ async fn user_of_password(
     password: String,
 ) -> Result<ShownUser, ApiError> {
     if !site.access.may_try(connection.peer(), &user, Instant::now()) {
-        audit::login_refused(site, connection.peer(), "too many passwords");
+        audit::login_refused(&site.refused_logins, connection.peer(), "too many passwords");
         let reason = "Too many tries. Wait a minute, or up to a quarter of an hour, or ask for a pairing code.";
         return Err(ApiError::new(ErrorKind::TooMany, reason));
     }
     let verified = in_turn(site, move |users| users.verify(&user, &password)).await?;
     verified.ok_or_else(|| {
-        audit::login_refused(site, connection.peer(), "wrong name or password");
+        audit::login_refused(&site.refused_logins, connection.peer(), "wrong name or password");
         let reason = "The name or the password is wrong. Try again, or ask who administers this robot.";
         ApiError::new(ErrorKind::Forbidden, reason)
     })

@@ -14,7 +14,7 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
 use cortex_core::EventStream;
 use cortex_protocol::overview::Overview;
-use cortex_protocol::{CloudEvent, MissionId, OpenQuestion, RecordedMission, ToolSpec};
+use cortex_protocol::{CloudEvent, MissionId, OpenQuestion, RecordedMission, Role, ToolSpec};
 use futures::{Stream, StreamExt as _, stream};
 use serde::Deserialize;
 use tokio::fs::File;
@@ -108,12 +108,13 @@ pub(crate) async fn report_of(site: &Arc<Site>, mission: &MissionId) -> Result<S
     Ok(report.text())
 }
 
-/// `GET /api/v1/missions/ID/tape`.
+/// `GET /api/v1/missions/ID/tape`. It holds the prompts and the replies of the model, and whatever tools returned.
 pub(crate) async fn tape(
     State(site): State<Arc<Site>>,
     Reading(caller): Reading,
     Path(mission): Path<String>,
 ) -> Result<Response, ApiError> {
+    caller.require(Role::Operate)?;
     let mission = mission_id(&mission)?;
     let path = site.port.tape(&mission)?;
     let (file, bytes) = open(&path).await.map_err(|error| match error.kind() {

@@ -137,7 +137,7 @@ fn add_readings(document: &mut Document) {
     let answer = document.json::<Vec<CloudEvent>>();
     document.add("get", "/api/v1/missions/{id}/events", watch, "Its events so far.", Nothing, answer);
     let tape = Other("application/x-ndjson");
-    document.add("get", "/api/v1/missions/{id}/tape", watch, "Its tape, as it is.", Nothing, tape);
+    document.add("get", "/api/v1/missions/{id}/tape", "the role operate", "Its tape, as it is.", Nothing, tape);
     document.add("get", "/api/v1/missions/{id}/report", watch, "A report.", Nothing, Other("text/markdown"));
     let what = "What is needed to look into a mission elsewhere, as a .tar.gz.";
     document.add("get", "/api/v1/missions/{id}/incident", "the role operate", what, Nothing, Other("application/gzip"));
@@ -180,7 +180,7 @@ fn add_robot(document: &mut Document) {
     document.add_query("/api/v1/robot/scene", "plots", "Numbers, as topic:field, with commas between them.", "string");
     document.add_query("/api/v1/robot/scene", "since", "Numbers after this time, in ms since 1970.", "integer");
     let answer = document.json::<Vec<NodeParameter>>();
-    document.add("get", "/api/v1/robot/parameters", watch, "The parameters of a node.", Nothing, answer);
+    document.add("get", "/api/v1/robot/parameters", "the role operate", "The parameters of a node.", Nothing, answer);
     document.add_query("/api/v1/robot/parameters", "node", "The full name of the node.", "string");
     let body = document.json::<NewValue>();
     document.add("post", "/api/v1/robot/parameters", "the role operate", "Sets a parameter.", body, Nothing);

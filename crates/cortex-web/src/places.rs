@@ -6,8 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::access::counted_as;
-
 /// The places for connections. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Places {
@@ -57,6 +55,17 @@ impl Drop for Place {
             if *count == 0 {
                 taken.remove(peer);
             }
+        }
+    }
+}
+
+/// The address by which a peer is counted, with its connections and its tries: of IPv6, the network that one household has.
+pub(crate) fn counted_as(peer: IpAddr) -> IpAddr {
+    match peer.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
         }
     }
 }

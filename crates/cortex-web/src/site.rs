@@ -12,8 +12,8 @@ use crate::hub::Hub;
 use crate::known_commands::KnownCommands;
 use crate::live_connections::LiveConnections;
 use crate::refused_logins::RefusedLogins;
-use crate::robot::Views;
 use crate::tls::Tls;
+use crate::views::Views;
 
 /// What all requests share.
 pub(crate) struct Site {

@@ -26,6 +26,17 @@ pub(crate) fn node_log(has_page: bool, robot: &Robot) -> Option<Arc<NodeLog>> {
         .map(Arc::new)
 }
 
+/// Ends the page, and then what it shows.
+pub(crate) async fn end(page: Option<WebServer>, log: Option<Arc<NodeLog>>) {
+    if let Some(page) = page {
+        page.shut_down().await;
+    }
+    if let Some(log) = log {
+        // Joining its thread blocks.
+        let _ = tokio::task::spawn_blocking(move || log.shut_down()).await;
+    }
+}
+
 /// Serves the page there, and says where it is, also to `tell_page`. Whoever is not at this machine needs a code, of which the first is printed.
 pub(crate) fn serve(
     page: PageSettings,

@@ -196,12 +196,7 @@ async fn serve(
         None => Vec::new(),
     };
     server.shut_down().await;
-    if let Some(page) = page {
-        page.shut_down().await;
-    }
-    if let Some(log) = node_log {
-        let _ = tokio::task::spawn_blocking(move || log.shut_down()).await;
-    }
+    page::end(page, node_log).await;
     end_threads(self_watch, stop).await;
     offering.abort();
     speaking.abort();

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use libc::_exit;
 
-use crate::node::has_hung_thread;
+use crate::hung_threads;
 
 /// The last thing that `main` does. Gives the exit status back, unless a thread of ROS did not end: then the process ends
 /// here, with that status, since exit handlers would wait for the thread for ever.
 #[must_use]
 pub fn exit_process(code: ExitCode) -> ExitCode {
-    if has_hung_thread() {
+    if hung_threads::is_any() {
         // Nobody reading is no reason to stay.
         let _ = std::io::stdout().flush();
         let status = (0..=u8::MAX).find(|status| ExitCode::from(*status) == code);

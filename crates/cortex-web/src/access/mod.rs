@@ -21,12 +21,13 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 pub(crate) use pairing::{LIFETIME, OpenPairing, PairingRefusal, Pairings};
-pub(crate) use peer::{check_embedding, check_origin, counted_as, is_own_origin};
+pub(crate) use peer::{check_embedding, check_origin, is_own_origin};
 pub(crate) use sessions::{IDLE_S, Session, Sessions, ShownSession};
 pub(crate) use users::{ShownUser, Users};
 
 use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
+use crate::places::counted_as;
 use crate::{Login, WebError};
 use tries::Tries;
 
@@ -72,6 +73,8 @@ impl Access {
         let sessions = Arc::new(Sessions::open(directory)?);
         let tries = (Tries::new(PEER_TRIES, PEER_TIME), Tries::new(USER_TRIES, USER_TIME));
         let users = Arc::new(Users::open(directory)?);
+        // Their file was changed by hand, or Cortex ended between the two files: who is no user any more has no session.
+        sessions.end_of_others(|user, role| users.is_known(&ShownUser { name: user.to_owned(), role }))?;
         Ok(Self { login, sessions, pairings: Mutex::default(), users, tries: Mutex::new(tries) })
     }
 

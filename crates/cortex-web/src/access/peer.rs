@@ -45,17 +45,6 @@ fn is_loopback_name(name: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// The address by which the tries of a peer are counted: of IPv6, the network that one household has.
-pub(crate) fn counted_as(peer: IpAddr) -> IpAddr {
-    match peer.to_canonical() {
-        IpAddr::V4(address) => IpAddr::V4(address),
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
-        }
-    }
-}
-
 /// Checks that a request that changes something was sent by the robot's own page, or by no browser at all.
 ///
 /// `is_program_trusted`: whether a request that says nothing about a page counts where it is no form: it bears a token that

@@ -177,6 +177,14 @@ impl Sessions {
         self.end_those(|session| session.user.as_deref() == Some(user))
     }
 
+    /// Ends the sessions of users who are none, or have another role now, in the same way.
+    ///
+    /// # Errors
+    /// As [`end`](Self::end).
+    pub(crate) fn end_of_others(&self, is_user: impl Fn(&str, Role) -> bool) -> Result<bool, WebError> {
+        self.end_those(|session| session.user.as_deref().is_some_and(|user| !is_user(user, session.role)))
+    }
+
     fn end_those(&self, is_to_end: impl Fn(&Session) -> bool) -> Result<bool, WebError> {
         let mut known = self.known();
         let before = known.len();

@@ -111,7 +111,7 @@ impl Hub {
             frames: Mutex::new([(number, Instant::now())].into()),
             sequences: Mutex::default(),
         });
-        let lines_end = early_lines.iter().flatten().map(|line| hub.lines.add(line)).last().unwrap_or_default();
+        let lines_end = early_lines.iter().flatten().fold(0, |_, line| hub.lines.add(line));
         let gathering = Gathering {
             hub: Arc::clone(&hub),
             port: Arc::clone(port),

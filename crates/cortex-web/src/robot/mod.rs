@@ -3,11 +3,8 @@
 //! Everything is asked for by plain requests, one after the other for each page: a browser has only some connections to one
 //! host, and STOP must always get one.
 
-mod camera;
-mod grid;
 mod parameters;
 mod scene;
-mod views;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,10 +27,9 @@ use crate::error::{ApiError, ErrorKind};
 use crate::headers::one;
 use crate::hub::json;
 use crate::site::Site;
+use crate::views::{Content, Looked, Picture, Seen};
 pub(crate) use parameters::{NewValue, parameters, set_parameter};
 pub(crate) use scene::{Scene, scene};
-pub(crate) use views::Views;
-use views::{Content, Looked, Picture, Seen};
 
 /// How long a request waits for something new.
 const NEWS: Duration = Duration::from_secs(1);

@@ -1,4 +1,5 @@
-//! The parameters of nodes: looked at by everybody, set by who may operate, and only by who sees the robot as it is.
+//! The parameters of nodes: for those who may operate, since they may hold secrets such as the password of a camera. Set
+//! only by who sees the robot as it is.
 
 use std::sync::Arc;
 
@@ -51,9 +52,10 @@ pub(crate) struct NewValue {
 /// `GET /api/v1/robot/parameters`.
 pub(crate) async fn parameters(
     State(site): State<Arc<Site>>,
-    Reading(_): Reading,
+    Reading(caller): Reading,
     of: Result<Query<OfNode>, QueryRejection>,
 ) -> Result<Json<Vec<NodeParameter>>, ApiError> {
+    caller.require(Role::Operate)?;
     Ok(Json(port(&site)?.parameters(&of?.0.node).await?))
 }
 

@@ -10,10 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::view;
-use super::views::{Content, Seen, now_ms};
 use crate::callers::Reading;
 use crate::error::ApiError;
 use crate::site::Site;
+use crate::views::{Content, Seen, now_ms};
 
 /// Plots in one request.
 const MOST_PLOTS: usize = 8;

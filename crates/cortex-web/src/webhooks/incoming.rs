@@ -54,7 +54,7 @@ pub(crate) async fn receive(
     }
     let body = whole_body(&site, &headers, body).await?;
     let (hook, id) = verified(&site, &name, &headers, &body).inspect_err(|_| {
-        audit::login_refused(&site, connection.peer(), "a webhook that is not signed as it should be");
+        audit::login_refused(&site.refused_logins, connection.peer(), "a webhook that is not signed as it should be");
     })?;
     let GivenTask { task, session } = strict_json::read_bytes(&body)
         .map_err(|error| ApiError::invalid(format!("The body can't be read: {error}.")))?;
@@ -74,8 +74,9 @@ pub(crate) async fn receive(
                     Err(error) => Err(error),
                 };
                 audit::webhook(&name, &result);
-                // Who sends webhooks sends them again, with the same id, until they are taken.
-                if result.as_ref().is_err_and(|error| error.kind == ErrorKind::Busy) {
+                // Who sends webhooks sends them again, with the same id, until they are taken. Nothing was done: there was too
+                // much to do, the robot was stopped, or somebody had its controls.
+                if result.as_ref().is_err_and(|error| matches!(error.kind, ErrorKind::Busy | ErrorKind::Refused)) {
                     site.commands.forget(sender_id, message_id);
                 }
                 sender.send_replace(Some(result));

@@ -33,11 +33,13 @@ pub(crate) fn start(site: &Arc<Site>) {
         Ok(client) => client,
         Err(error) => return tracing::error!(%error, "webhooks can't be sent, and the robot works on without"),
     };
-    for target in &site.settings.webhooks {
+    for (place, target) in site.settings.webhooks.iter().enumerate() {
+        // Two that are told of different events get to different places.
+        let same_before = site.settings.webhooks.iter().take(place).filter(|other| other.url == target.url).count();
         let (site, client, target) = (Arc::clone(site), client.clone(), target.clone());
         let tracker = site.tasks.clone();
         tracker.spawn(async move {
-            let position = Position::open(site.settings.state_directory.as_deref(), target.url.as_str());
+            let position = Position::open(site.settings.state_directory.as_deref(), target.url.as_str(), same_before);
             Outgoing { site, client, target, position, is_failing: false }.run().await;
         });
     }

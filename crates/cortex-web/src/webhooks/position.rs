@@ -25,10 +25,13 @@ struct Stored {
 }
 
 impl Position {
-    /// That of the system at this address. Reads files.
-    pub(super) fn open(folder: Option<&Path>, url: &str) -> Self {
+    /// That of the system at this address, of which `same_before` came before in the configuration. Reads files.
+    pub(super) fn open(folder: Option<&Path>, url: &str, same_before: usize) -> Self {
         // The address may hold a secret.
-        let name: String = Sha256::digest(url).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let mut name: String = Sha256::digest(url).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        if same_before > 0 {
+            name.push_str(&format!("-{}", same_before + 1));
+        }
         let file = folder.map(|folder| folder.join(format!("webhook-{name}.json")));
         let read = file.as_ref().map(|file| {
             let read = kept::or_put_aside(file, kept::read(file), "events of before are not sent to the webhook");
@@ -60,5 +63,20 @@ impl Position {
         if let Ok(Err(error)) = written {
             tracing::warn!(%error, "how far a webhook got was not written down: after a restart it gets some events again");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn each_of_two_webhooks_with_one_address_keeps_its_own_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = |same_before| Position::open(Some(folder.path()), "https://example.org/hook", same_before);
+        open(0).pass("7".into(), true).await;
+        assert_eq!(open(1).last(), None);
+        open(1).pass("3".into(), true).await;
+        assert_eq!((open(0).last(), open(1).last()), (Some("7".into()), Some("3".into())));
     }
 }

@@ -227,6 +227,7 @@ impl ClientPort for ScriptedPort {
 
     async fn execute(&self, command: Command, principal: Principal) -> Result<CommandOutcome, CommandError> {
         principal.may(&command)?;
+        control::check(&self.overview.borrow().control, &command, &principal)?;
         self.executed.send_modify(|executed| executed.push((command.clone(), principal)));
         match command {
             Command::Stop => {

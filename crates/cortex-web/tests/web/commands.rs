@@ -128,6 +128,9 @@ async fn whoever_watches_may_stop_the_robot_and_not_resume_it() {
     for line in ["who=\"Wall display\"", "what=\"stop\"", "what=\"resume\" outcome=\"refused\"", "cortex::audit"] {
         assert!(log.contains(line), "{line}");
     }
+    // Whoever watches sees `/rosout` on the page, and not who does what from where.
+    let audited = log.lines().filter(|line| line.contains("cortex::audit") && line.contains("Wall display"));
+    assert!(audited.clone().count() > 0 && audited.clone().all(|line| line.contains("rosout=false")), "{log}");
 }
 
 #[tokio::test]

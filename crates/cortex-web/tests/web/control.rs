@@ -45,7 +45,11 @@ impl Person {
     }
 
     fn request_with(&self, server: &TestServer, what: &str, seen: Value) -> reqwest::RequestBuilder {
-        let mut body = command(uuid::Uuid::new_v4().as_u128(), &seen, json!({"command": what}));
+        self.request_as(server, uuid::Uuid::new_v4().as_u128(), what, seen)
+    }
+
+    fn request_as(&self, server: &TestServer, id: u128, what: &str, seen: Value) -> reqwest::RequestBuilder {
+        let mut body = command(id, &seen, json!({"command": what}));
         body["connection"] = json!(self.connection);
         let request = server.post("/api/v1/commands").json(&body);
         match &self.token {
@@ -174,6 +178,38 @@ async fn of_two_who_act_at_once_the_second_is_told_and_a_pause_needs_no_view() {
     let paused: Value = paused.json().await.unwrap();
     assert_eq!(paused["changes"], 1, "it was paused before, and is told so");
     assert!(bob.give(&server, "unpause").await.is_autonomous());
+}
+
+#[tokio::test]
+async fn a_pause_counts_however_often_its_id_was_sent() {
+    let server = TestServer::start();
+    let (anna, bob) = (Person::at_this_machine(&server).await, Person::at_this_machine(&server).await);
+    let pause = async || {
+        let answer = anna.request_as(&server, 7, "pause", server.seen().await).send().await.unwrap();
+        assert_eq!(answer.status(), 200);
+        answer.json::<Value>().await.unwrap()
+    };
+    assert_eq!(pause().await["changes"], 1);
+    assert_eq!(pause().await["changes"], 1, "it is paused already");
+    // Her page has not had the answer, and somebody else lets the robot go on before she presses again.
+    assert!(bob.give(&server, "unpause").await.is_autonomous());
+    assert_eq!(pause().await["state"], "paused");
+    server.port.controls_are(ControlState::Paused).await;
+}
+
+#[tokio::test]
+async fn nobody_is_told_that_they_have_controls_that_another_connection_of_theirs_had() {
+    let server = TestServer::start();
+    let before = Person::at_this_machine(&server).await;
+    let seen = server.seen().await;
+    assert_eq!(before.request_as(&server, 7, "take_over", seen.clone()).send().await.unwrap().status(), 200);
+    // The network breaks, and the page comes back with another connection.
+    drop(before.live);
+    server.port.controls_are(ControlState::Paused).await;
+    let after = Person::at_this_machine(&server).await;
+    let again = after.request_as(&server, 7, "take_over", seen);
+    assert_eq!(refusal(again).await, (409, "refused".to_owned()), "it is another command");
+    assert_eq!(after.give(&server, "take_over").await.state, ControlState::Held);
 }
 
 #[tokio::test]

@@ -39,6 +39,10 @@ async fn a_large_tape_comes_whole() {
     let answer = server.get("/api/v1/missions/m/tape").send().await.unwrap();
     assert_eq!(answer.content_length(), Some(lines.len() as u64));
     assert!(answer.text().await.unwrap() == lines);
+    // The prompts are in it.
+    let token = server.log_in("Wall display", cortex_protocol::Role::Watch).await;
+    let watched = server.get("/api/v1/missions/m/tape").bearer_auth(token);
+    assert_eq!(refusal(watched).await, (403, "forbidden".to_owned()));
     *server.port.tape.lock().unwrap() = Some(folder.path().join("gone.jsonl"));
     assert_eq!(refusal(server.get("/api/v1/missions/m/tape")).await, (404, "not_found".to_owned()));
 }

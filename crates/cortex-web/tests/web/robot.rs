@@ -177,6 +177,9 @@ async fn a_parameter_is_set_by_who_may_operate_and_sees_the_robot_as_it_is() {
     let as_watcher =
         post(wanted(server.seen().await, json!(0.1))).bearer_auth(&token).header("X-Forwarded-For", "10.0.0.9");
     assert_eq!(refusal(as_watcher).await, (403, "forbidden".to_owned()));
+    // Values may be secrets.
+    let looks = server.get("/api/v1/robot/parameters?node=/base").bearer_auth(&token);
+    assert_eq!(refusal(looks).await, (403, "forbidden".to_owned()));
     // Nor while somebody else has the controls.
     server.port.change(|overview| overview.control.holder = Some("somebody else's".into()));
     assert_eq!(refusal(post(wanted(server.seen().await, json!(0.1)))).await, (409, "refused".to_owned()));

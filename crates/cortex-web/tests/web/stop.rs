@@ -119,12 +119,13 @@ async fn a_form_without_a_script_is_answered_with_a_page() {
 async fn a_stop_gets_through_where_all_places_are_taken_and_all_commands_were_given() {
     let limits = WebLimits { connections: 3, ..WebLimits::default() };
     let server = TestServer::with_limits(limits);
-    let seen = server.seen().await;
+    // A task needs no view, which would be too old on a busy machine before all were given.
+    let unseen = Value::Null;
     let mut last = (0, String::new());
     for number in 0..200 {
         let answer = server.post("/api/v1/commands").json(&command(
             number,
-            &seen,
+            &unseen,
             json!({"command": "submit", "task": "a", "session": null}),
         ));
         let answer = answer.send().await.unwrap();

@@ -50,6 +50,58 @@ async fn a_browser_logs_in_with_a_password() {
 }
 
 #[tokio::test]
+async fn whoever_is_removed_is_out_also_where_that_can_not_be_written_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = TestServer::with_state(folder.path().join("web"));
+    make(&server, "ada", "operate").await;
+    let answer: Value = log_in(&server, "ada", PASSWORD).send().await.unwrap().json().await.unwrap();
+    let token = answer["token"].as_str().unwrap();
+    // No file of this name can be made.
+    std::fs::create_dir_all(folder.path().join("web/users.new/in the way")).unwrap();
+    let removed = server.http.delete(server.url("/api/v1/users/ada")).header("Origin", server.url(""));
+    assert_eq!(refusal(removed).await, (503, "unavailable".to_owned()), "it is told");
+    assert_eq!(server.get("/api/v1/overview").bearer_auth(token).send().await.unwrap().status(), 401);
+}
+
+#[tokio::test]
+async fn whoever_was_shut_out_makes_no_users_with_requests_that_still_wait() {
+    let server = TestServer::start();
+    let token = server.log_in("Rogue", Role::Administer).await;
+    let requests = (0..40).map(|number| {
+        let body = json!({"name": format!("rogue{number}"), "role": "administer", "password": PASSWORD});
+        tokio::spawn(server.post("/api/v1/users").bearer_auth(&token).json(&body).send())
+    });
+    let requests: Vec<_> = requests.collect();
+    let count = async || server.get_json("/api/v1/users").await.as_array().unwrap().len();
+    while count().await == 0 {}
+    server.revoke("Rogue").await;
+    let before = count().await;
+    for request in requests {
+        request.await.unwrap().unwrap();
+    }
+    // Two are made at a time.
+    let after = count().await;
+    assert!(after <= before + 2, "{before} users, and later {after}");
+}
+
+#[tokio::test]
+async fn a_user_who_is_taken_out_of_the_file_by_hand_is_out_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("web");
+    let server = TestServer::with_state(state.clone());
+    make(&server, "ada", "operate").await;
+    let answer: Value = log_in(&server, "ada", PASSWORD).send().await.unwrap().json().await.unwrap();
+    let of_ada = answer["token"].as_str().unwrap();
+    let of_device = server.log_in("Wall display", Role::Watch).await;
+    server.server.shut_down().await;
+    std::fs::write(state.join("users.json"), "[]").unwrap();
+    let server = TestServer::with_state(state);
+    let status = async |token: &str| server.get("/api/v1/overview").bearer_auth(token).send().await.unwrap().status();
+    assert_eq!(status(of_ada).await, 401);
+    assert_eq!(status(&of_device).await, 200, "a device is no user");
+}
+
+#[tokio::test]
 async fn whoever_is_removed_is_out_at_once_and_stays_out() {
     let folder = tempfile::tempdir().unwrap();
     let server = TestServer::with_state(folder.path().join("web"));

@@ -40,7 +40,7 @@ const ALLOWED: [(&str, &[&str]); 9] = [
     ("cortex-recipe", &["check", "location", "problem", "recipe", "topics", "wording"]),
     ("cortex-ros", &["calls", "stop", "tools"]),
     ("cortex-ros", &["catalog", "definitions", "policy"]),
-    ("cortex-ros-client", &["node", "parameters", "rcl"]),
+    ("cortex-ros-client", &["parameters", "rcl"]),
     ("cortex-status", &["status", "watched_model"]),
 ];
 

@@ -1,6 +1,9 @@
 //! What is looked at, once for all who look. A view is there from the first request for it until nobody has asked for it for
 //! a moment; then the robot is not bothered with it any more.
 
+mod camera;
+mod grid;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,9 +17,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::camera::{self, About};
-use super::grid::{self, MapPlace};
 use crate::error::{ApiError, ErrorKind};
+use camera::About;
+use grid::MapPlace;
 
 /// A view that nobody has asked for so long is ended. Pages ask several times a second.
 const LEASE: Duration = Duration::from_secs(3);
