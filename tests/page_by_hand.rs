@@ -1,7 +1,5 @@
 //! What people do by hand in a real browser: look at a recording, run one tool, keep what happened.
 
-#![expect(clippy::unwrap_used, reason = "a test whose set-up fails ends here, and says why")]
-
 use std::sync::Arc;
 
 use cortex_player::{RecordedRobot, Recording, Speed};

@@ -201,11 +201,11 @@ impl Gate {
         let refused = |because| Err(ToolOutcome::failure(FailureKind::Unavailable, because));
         let mut inner = self.lock();
         // What only looks, and what neither moves nor holds anything, is in nobody's way.
-        let may_begin = match RiskClass::of(spec) {
-            RiskClass::Light => Ok(()),
-            RiskClass::Full => inner.check(&invocation.mission, self.0.availability.borrow().control()),
+        let refusal = match RiskClass::of(spec) {
+            RiskClass::Light => None,
+            RiskClass::Full => inner.control_refusal(&invocation.mission, self.0.availability.borrow().control()),
         };
-        if let Err(because) = may_begin {
+        if let Some(because) = refusal {
             return refused(format!("it was not called: {because}"));
         }
         if let Some(because) = self.0.availability.borrow().refusal(spec, call) {

@@ -45,16 +45,13 @@ impl Gate {
 }
 
 impl Inner {
-    /// Whether the calls of this mission may be made now, as far as the controls are concerned. A client's call has an id as
-    /// that of a mission.
-    ///
-    /// # Errors
-    /// Why not, for people and models.
-    pub(super) fn check(&self, mission: &MissionId, control: &Control) -> Result<(), String> {
+    /// Why the calls of this mission may not be made now, as far as the controls are concerned; for people and models. A
+    /// client's call has an id as that of a mission. None: they may.
+    pub(super) fn control_refusal(&self, mission: &MissionId, control: &Control) -> Option<String> {
         match self.by_hand.as_ref().filter(|by_hand| by_hand.mission == *mission) {
-            Some(by_hand) if by_hand.held == *control => Ok(()),
-            Some(_) => Err("whoever wanted it does not have the controls of the robot any more".to_owned()),
-            None => control.reason().map_or(Ok(()), |because| Err(because.to_owned())),
+            Some(by_hand) if by_hand.held == *control => None,
+            Some(_) => Some("whoever wanted it does not have the controls of the robot any more".to_owned()),
+            None => control.reason().map(ToOwned::to_owned),
         }
     }
 
