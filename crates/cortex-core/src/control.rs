@@ -188,65 +188,65 @@ fn after(now: &Control, state: ControlState, by: Option<Origin>, because: String
 mod tests {
     use super::*;
 
-    fn anna() -> Principal {
-        Principal::operator(Origin::new("web", "Anna's tablet")).over("a".into())
+    fn tablet() -> Principal {
+        Principal::operator(Origin::new("web", "the tablet")).over("a".into())
     }
 
-    fn bob() -> Principal {
-        Principal::operator(Origin::new("web", "Bob's phone")).over("b".into())
+    fn phone() -> Principal {
+        Principal::operator(Origin::new("web", "the phone")).over("b".into())
     }
 
-    fn chief() -> Principal {
-        Principal { role: Role::Administer, ..Principal::operator(Origin::new("web", "Chief")).over("c".into()) }
+    fn desk() -> Principal {
+        Principal { role: Role::Administer, ..Principal::operator(Origin::new("web", "the desk")).over("c".into()) }
     }
 
     fn held() -> Control {
-        take_over(&Control::default(), &anna(), 1).unwrap()
+        take_over(&Control::default(), &tablet(), 1).unwrap()
     }
 
     #[test]
     fn whoever_has_the_controls_gives_them_back_and_nobody_else_does() {
         let now = held();
-        assert_eq!((now.state, now.because.as_str()), (ControlState::Held, "Anna's tablet has the controls"));
-        let refused = ControlRefusal::HeldByAnother { holder: "Anna's tablet".to_owned() };
-        assert_eq!(hand_back(&now, &bob(), 2), Err(refused.clone()));
-        assert_eq!(unpause(&now, &bob(), 2), Err(refused.clone()));
-        assert_eq!(pause(&now, &bob(), 2), Err(refused.clone()), "it would take the controls from her");
-        assert_eq!(take_over(&now, &bob(), 2), Err(refused));
+        assert_eq!((now.state, now.because.as_str()), (ControlState::Held, "the tablet has the controls"));
+        let refused = ControlRefusal::HeldByAnother { holder: "the tablet".to_owned() };
+        assert_eq!(hand_back(&now, &phone(), 2), Err(refused.clone()));
+        assert_eq!(unpause(&now, &phone(), 2), Err(refused.clone()));
+        assert_eq!(pause(&now, &phone(), 2), Err(refused.clone()), "it would take the controls from her");
+        assert_eq!(take_over(&now, &phone(), 2), Err(refused));
         // Another window of the same device is another connection.
-        assert!(hand_back(&now, &anna().over("another".into()), 2).is_err());
-        let back = hand_back(&now, &anna(), 2).unwrap();
+        assert!(hand_back(&now, &tablet().over("another".into()), 2).is_err());
+        let back = hand_back(&now, &tablet(), 2).unwrap();
         assert!(back.is_autonomous());
-        assert_eq!((back.because.as_str(), back.changes), ("Anna's tablet handed the controls back", 2));
+        assert_eq!((back.because.as_str(), back.changes), ("the tablet handed the controls back", 2));
     }
 
     #[test]
     fn the_second_of_two_who_pause_or_continue_at_once_changes_nothing() {
-        let paused = pause(&Control::default(), &anna(), 1).unwrap();
-        assert_eq!(pause(&paused, &bob(), 2).unwrap(), paused, "and is told who was first");
-        let on = unpause(&paused, &bob(), 3).unwrap();
-        assert_eq!(unpause(&on, &anna(), 4).unwrap(), on);
-        assert_eq!(hand_back(&on, &anna(), 4), Err(ControlRefusal::NotHeld));
-        assert_eq!(hand_back(&paused, &anna(), 4), Err(ControlRefusal::Paused));
+        let paused = pause(&Control::default(), &tablet(), 1).unwrap();
+        assert_eq!(pause(&paused, &phone(), 2).unwrap(), paused, "and is told who was first");
+        let on = unpause(&paused, &phone(), 3).unwrap();
+        assert_eq!(unpause(&on, &tablet(), 4).unwrap(), on);
+        assert_eq!(hand_back(&on, &tablet(), 4), Err(ControlRefusal::NotHeld));
+        assert_eq!(hand_back(&paused, &tablet(), 4), Err(ControlRefusal::Paused));
     }
 
     #[test]
     fn an_administrator_takes_the_controls_from_another_who_is_told() {
-        let taken = take_over(&held(), &chief(), 2).unwrap();
-        assert_eq!(taken.because, "Chief has the controls, taken from Anna's tablet");
-        assert!(taken.is_held_by(&chief()) && !taken.is_held_by(&anna()));
+        let taken = take_over(&held(), &desk(), 2).unwrap();
+        assert_eq!(taken.because, "the desk has the controls, taken from the tablet");
+        assert!(taken.is_held_by(&desk()) && !taken.is_held_by(&tablet()));
         assert!(lose(&taken, &"a".into(), ControlLoss::Closed, 3).is_none(), "she has nothing to lose any more");
         // Taking over twice is taking over once.
-        assert_eq!(take_over(&taken, &chief(), 4).unwrap(), taken);
+        assert_eq!(take_over(&taken, &desk(), 4).unwrap(), taken);
     }
 
     #[test]
     fn a_holder_who_vanishes_leaves_the_robot_paused() {
         let lost = lose(&held(), &"a".into(), ControlLoss::Silent, 2).unwrap();
         assert_eq!(lost.state, ControlState::Paused);
-        assert_eq!(lost.because, "Anna's tablet held the controls and vanished: nothing was heard any more");
+        assert_eq!(lost.because, "the tablet held the controls and vanished: nothing was heard any more");
         assert_eq!(lost.holder, None);
-        assert!(unpause(&lost, &bob(), 3).is_ok(), "anybody with the role lets the robot go on");
+        assert!(unpause(&lost, &phone(), 3).is_ok(), "anybody with the role lets the robot go on");
         assert_eq!(lose(&held(), &"b".into(), ControlLoss::Silent, 2), None);
     }
 
@@ -255,13 +255,13 @@ mod tests {
         let submit = Command::Submit { task: "go".to_owned(), session: None };
         let revise = Command::Revise { mission: None, text: "no".to_owned() };
         for command in [submit, revise, Command::Resume] {
-            assert!(check(&held(), &command, &anna()).is_ok());
-            assert!(check(&held(), &command, &bob()).is_err(), "{command:?}");
-            assert!(check(&held(), &command, &chief()).is_err(), "an administrator takes over first: {command:?}");
-            assert!(check(&Control::default(), &command, &bob()).is_ok());
+            assert!(check(&held(), &command, &tablet()).is_ok());
+            assert!(check(&held(), &command, &phone()).is_err(), "{command:?}");
+            assert!(check(&held(), &command, &desk()).is_err(), "an administrator takes over first: {command:?}");
+            assert!(check(&Control::default(), &command, &phone()).is_ok());
         }
         for command in [Command::Stop, Command::Cancel { mission: "m".into() }] {
-            assert!(check(&held(), &command, &bob()).is_ok(), "{command:?}");
+            assert!(check(&held(), &command, &phone()).is_ok(), "{command:?}");
         }
     }
 

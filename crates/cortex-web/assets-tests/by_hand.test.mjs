@@ -40,7 +40,7 @@ test('what does not fit is said before anything is sent', () => {
 });
 
 test('whoever has the controls is told that it runs beside the mission that waits', () => {
-  const control = { state: 'held', holder: 'mine', because: 'Anna has the controls', changes: 1 };
+  const control = { state: 'held', holder: 'mine', because: 'the tablet has the controls', changes: 1 };
   assert.match(howItRuns(controlView(control, { connection: 'mine', role: 'operate' })), /You have the controls.*Handing back halts it/);
   for (const you of [{ connection: 'another', role: 'operate' }, null]) assert.match(howItRuns(controlView(control, you)), /a mission of its own/);
 });

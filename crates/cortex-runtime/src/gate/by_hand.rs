@@ -88,16 +88,16 @@ mod tests {
 
     use super::*;
 
-    fn anna() -> Principal {
-        Principal::operator(Origin::new("web", "Anna's tablet")).over("a".into())
+    fn tablet() -> Principal {
+        Principal::operator(Origin::new("web", "the tablet")).over("a".into())
     }
 
     fn after(gate: &Gate, command: &Command) -> Control {
         let decide = |now: &Control| -> Result<Control, ControlRefusal> {
             match command {
-                Command::TakeOver => control::take_over(now, &anna(), 1),
-                Command::Pause => control::pause(now, &anna(), 1),
-                _ => control::hand_back(now, &anna(), 1),
+                Command::TakeOver => control::take_over(now, &tablet(), 1),
+                Command::Pause => control::pause(now, &tablet(), 1),
+                _ => control::hand_back(now, &tablet(), 1),
             }
         };
         gate.decide_control(decide).unwrap()

@@ -9,6 +9,7 @@ use reqwest::header::CONTENT_TYPE;
 use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode};
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 use super::position::Position;
 use super::{ID, SIGNATURE, TIMESTAMP, WebhookTarget};
@@ -65,6 +66,11 @@ enum Delivery {
 impl Outgoing {
     async fn run(mut self) {
         let ended = self.site.ended.clone();
+        if let Some(first) = self.position.first()
+            && !self.pass_on(&first, &ended).await
+        {
+            return;
+        }
         let mut events = self.site.port.events(self.position.last());
         let mut missed = 0;
         loop {
@@ -79,24 +85,33 @@ impl Outgoing {
                 missed += newly_missed;
                 self.tell(&format!("{newly_missed} events can't be had any more, and are not sent"));
             }
-            let is_wanted = self.target.wants(&event.kind);
-            if is_wanted {
-                let delivery = tokio::select! {
-                    biased;
-                    () = ended.cancelled() => Delivery::Over,
-                    delivery = self.deliver(&event) => delivery,
-                };
-                match delivery {
-                    Delivery::Taken => {}
-                    Delivery::LeftOut => {
-                        self.tell(&format!("the event {} is refused again and again, and is left out", event.id));
-                    }
-                    Delivery::Over => break,
-                }
+            if !self.pass_on(&event, &ended).await {
+                break;
             }
-            self.position.pass(event.id.clone(), is_wanted).await;
         }
         self.position.write().await;
+    }
+
+    /// Returns whether more events are to be passed on.
+    async fn pass_on(&mut self, event: &CloudEvent, ended: &CancellationToken) -> bool {
+        let is_wanted = self.target.wants(&event.kind);
+        if is_wanted {
+            self.position.begin(event).await;
+            let delivery = tokio::select! {
+                biased;
+                () = ended.cancelled() => Delivery::Over,
+                delivery = self.deliver(event) => delivery,
+            };
+            match delivery {
+                Delivery::Taken => {}
+                Delivery::LeftOut => {
+                    self.tell(&format!("the event {} is refused again and again, and is left out", event.id));
+                }
+                Delivery::Over => return false,
+            }
+        }
+        self.position.pass(event.id.clone(), is_wanted).await;
+        true
     }
 
     async fn deliver(&mut self, event: &CloudEvent) -> Delivery {

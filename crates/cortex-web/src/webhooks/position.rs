@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use cortex_protocol::EventId;
+use cortex_protocol::{CloudEvent, EventId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -16,12 +16,16 @@ const OFTEN: Duration = Duration::from_secs(1);
 pub(super) struct Position {
     file: Option<PathBuf>,
     last: Option<EventId>,
+    /// The first event of all, until it is done with. Without it, nothing would say after a restart where to begin.
+    first: Option<CloudEvent>,
     written: Instant,
 }
 
 #[derive(Default, Serialize, Deserialize)]
 struct Stored {
     after: Option<EventId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    first: Option<CloudEvent>,
 }
 
 impl Position {
@@ -40,16 +44,31 @@ impl Position {
                 Stored::default()
             })
         });
-        Self { file, last: read.unwrap_or_default().after, written: Instant::now() }
+        let Stored { after: last, first } = read.unwrap_or_default();
+        Self { file, last, first, written: Instant::now() }
     }
 
     pub(super) fn last(&self) -> Option<EventId> {
         self.last.clone()
     }
 
+    /// The event with which to begin, before those after the last one.
+    pub(super) fn first(&self) -> Option<CloudEvent> {
+        self.first.clone()
+    }
+
+    /// Notes that an event is about to be sent. May write a file.
+    pub(super) async fn begin(&mut self, event: &CloudEvent) {
+        if self.last.is_none() && self.first.is_none() {
+            self.first = Some(event.clone());
+            self.write().await;
+        }
+    }
+
     /// Notes that an event is done with. `was_sent`: it is not to be sent again. May write a file.
     pub(super) async fn pass(&mut self, event: EventId, was_sent: bool) {
         self.last = Some(event);
+        self.first = None;
         if was_sent || self.written.elapsed() >= OFTEN {
             self.write().await;
         }
@@ -58,8 +77,9 @@ impl Position {
     /// Writes it down. Writes a file.
     pub(super) async fn write(&mut self) {
         self.written = Instant::now();
-        let (Some(file), Some(last)) = (self.file.clone(), self.last.clone()) else { return };
-        let written = tokio::task::spawn_blocking(move || kept::replace(&file, &Stored { after: Some(last) })).await;
+        let stored = Stored { after: self.last.clone(), first: self.first.clone() };
+        let Some(file) = self.file.clone().filter(|_| stored.after.is_some() || stored.first.is_some()) else { return };
+        let written = tokio::task::spawn_blocking(move || kept::replace(&file, &stored)).await;
         if let Ok(Err(error)) = written {
             tracing::warn!(%error, "how far a webhook got was not written down: after a restart it gets some events again");
         }

@@ -78,32 +78,32 @@ fn watched(server: &TestServer) -> AbortOnDropHandle<()> {
 async fn a_person_takes_the_controls_over_her_connection_keeps_them_and_hands_them_back() {
     let server = TestServer::start();
     let _watched = watched(&server);
-    let mut anna = Person::with(&server, "Anna's tablet", Role::Operate).await;
-    let taken = anna.give(&server, "take_over").await;
-    assert_eq!((taken.state, taken.because.as_str()), (ControlState::Held, "Anna's tablet has the controls"));
-    assert_eq!(taken.holder.as_ref().map(|it| it.as_str()), Some(anna.connection.as_str()));
+    let mut tablet = Person::with(&server, "the tablet", Role::Operate).await;
+    let taken = tablet.give(&server, "take_over").await;
+    assert_eq!((taken.state, taken.because.as_str()), (ControlState::Held, "the tablet has the controls"));
+    assert_eq!(taken.holder.as_ref().map(|it| it.as_str()), Some(tablet.connection.as_str()));
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(2) {
-        anna.live.hold().await;
+        tablet.live.hold().await;
         tokio::time::sleep(Duration::from_millis(250)).await;
     }
-    let mut bob = Person::with(&server, "Bob's phone", Role::Operate).await;
-    let answer = bob.request(&server, "take_over").await.send().await.unwrap();
+    let mut phone = Person::with(&server, "the phone", Role::Operate).await;
+    let answer = phone.request(&server, "take_over").await.send().await.unwrap();
     assert_eq!(answer.status(), 409);
     let error: Value = answer.json().await.unwrap();
-    assert!(error["reason"].as_str().unwrap().starts_with("Anna's tablet has the controls"), "{error}");
-    anna.live.hold().await;
-    assert!(anna.give(&server, "hand_back").await.is_autonomous());
-    bob.live.next_with(|frame| frame["overview"]["control"]["state"] == "autonomous").await;
+    assert!(error["reason"].as_str().unwrap().starts_with("the tablet has the controls"), "{error}");
+    tablet.live.hold().await;
+    assert!(tablet.give(&server, "hand_back").await.is_autonomous());
+    phone.live.next_with(|frame| frame["overview"]["control"]["state"] == "autonomous").await;
 }
 
 #[tokio::test]
 async fn a_holder_whose_page_falls_silent_is_lost_whoever_else_is_heard() {
     let server = TestServer::start();
     let _watched = watched(&server);
-    let anna = Person::at_this_machine(&server).await;
+    let tablet = Person::at_this_machine(&server).await;
     let mut another = Person::at_this_machine(&server).await;
-    anna.give(&server, "take_over").await;
+    tablet.give(&server, "take_over").await;
     let silent = Instant::now();
     let port = Arc::clone(&server.port);
     let lost = tokio::spawn(async move { port.controls_are(ControlState::Paused).await });
@@ -114,45 +114,45 @@ async fn a_holder_whose_page_falls_silent_is_lost_whoever_else_is_heard() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert!(lost.await.unwrap().because.ends_with("vanished: nothing was heard any more"));
-    drop(anna);
+    drop(tablet);
 }
 
 #[tokio::test]
 async fn a_connection_that_is_closed_and_a_session_that_is_ended_lose_the_controls_at_once() {
     let server = TestServer::start();
-    let anna = Person::with(&server, "Anna's tablet", Role::Operate).await;
-    anna.give(&server, "take_over").await;
+    let tablet = Person::with(&server, "the tablet", Role::Operate).await;
+    tablet.give(&server, "take_over").await;
     let begun = Instant::now();
-    drop(anna.live);
+    drop(tablet.live);
     let control = server.port.controls_are(ControlState::Paused).await;
-    assert_eq!(control.because, "Anna's tablet held the controls and vanished: the connection was closed");
+    assert_eq!(control.because, "the tablet held the controls and vanished: the connection was closed");
     assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
 
-    let bob = Person::with(&server, "Bob's phone", Role::Operate).await;
-    bob.give(&server, "take_over").await;
+    let phone = Person::with(&server, "the phone", Role::Operate).await;
+    phone.give(&server, "take_over").await;
     let begun = Instant::now();
-    server.revoke("Bob's phone").await;
+    server.revoke("the phone").await;
     let control = server.port.controls_are(ControlState::Paused).await;
-    assert_eq!(control.because, "Bob's phone held the controls and vanished: the session was ended");
+    assert_eq!(control.because, "the phone held the controls and vanished: the session was ended");
     assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]
 async fn the_controls_are_taken_over_a_live_connection_of_ones_own_and_by_whoever_may() {
     let server = TestServer::start();
-    let anna = Person::with(&server, "Anna's tablet", Role::Operate).await;
-    let bob = Person::with(&server, "Bob's phone", Role::Operate).await;
+    let tablet = Person::with(&server, "the tablet", Role::Operate).await;
+    let phone = Person::with(&server, "the phone", Role::Operate).await;
     let eve = Person::with(&server, "Eve", Role::Watch).await;
     assert_eq!(refusal(eve.request(&server, "take_over").await).await, (403, "forbidden".to_owned()));
-    let with_hers = Person { connection: anna.connection.clone(), live: bob.live, token: bob.token.clone() };
+    let with_hers = Person { connection: tablet.connection.clone(), live: phone.live, token: phone.token.clone() };
     assert_eq!(refusal(with_hers.request(&server, "take_over").await).await, (412, "stale".to_owned()));
     let without = command(7, &server.seen().await, json!({"command": "take_over"}));
     let without = server.post("/api/v1/commands").json(&without);
     assert_eq!(refusal(without).await, (409, "refused".to_owned()));
     // Her connection has ended, and she sends its id all the same.
-    let Person { live, connection, token } = anna;
+    let Person { live, connection, token } = tablet;
     drop(live);
-    let mut other = Person::with(&server, "Anna's other tablet", Role::Operate).await;
+    let mut other = Person::with(&server, "the other tablet", Role::Operate).await;
     other.live.next().await.unwrap();
     let late = Person { live: other.live, connection, token };
     let begun = Instant::now();
@@ -166,33 +166,33 @@ async fn the_controls_are_taken_over_a_live_connection_of_ones_own_and_by_whoeve
 #[tokio::test]
 async fn of_two_who_act_at_once_the_second_is_told_and_a_pause_needs_no_view() {
     let server = TestServer::start();
-    let (anna, bob) = (Person::at_this_machine(&server).await, Person::at_this_machine(&server).await);
+    let (tablet, phone) = (Person::at_this_machine(&server).await, Person::at_this_machine(&server).await);
     let before = server.seen().await;
-    anna.give(&server, "pause").await;
-    let late = refusal(bob.request_with(&server, "take_over", before.clone())).await;
+    tablet.give(&server, "pause").await;
+    let late = refusal(phone.request_with(&server, "take_over", before.clone())).await;
     assert_eq!(late, (412, "changed".to_owned()));
-    assert_eq!(refusal(bob.request_with(&server, "unpause", before)).await, (412, "changed".to_owned()));
+    assert_eq!(refusal(phone.request_with(&server, "unpause", before)).await, (412, "changed".to_owned()));
     let body = json!({"id": uuid::Uuid::new_v4(), "command": {"command": "pause"}});
     let paused = server.post("/api/v1/commands").json(&body).send().await.unwrap();
     assert_eq!(paused.status(), 200, "in doubt it may be paused");
     let paused: Value = paused.json().await.unwrap();
     assert_eq!(paused["changes"], 1, "it was paused before, and is told so");
-    assert!(bob.give(&server, "unpause").await.is_autonomous());
+    assert!(phone.give(&server, "unpause").await.is_autonomous());
 }
 
 #[tokio::test]
 async fn a_pause_counts_however_often_its_id_was_sent() {
     let server = TestServer::start();
-    let (anna, bob) = (Person::at_this_machine(&server).await, Person::at_this_machine(&server).await);
+    let (tablet, phone) = (Person::at_this_machine(&server).await, Person::at_this_machine(&server).await);
     let pause = async || {
-        let answer = anna.request_as(&server, 7, "pause", server.seen().await).send().await.unwrap();
+        let answer = tablet.request_as(&server, 7, "pause", server.seen().await).send().await.unwrap();
         assert_eq!(answer.status(), 200);
         answer.json::<Value>().await.unwrap()
     };
     assert_eq!(pause().await["changes"], 1);
     assert_eq!(pause().await["changes"], 1, "it is paused already");
     // Her page has not had the answer, and somebody else lets the robot go on before she presses again.
-    assert!(bob.give(&server, "unpause").await.is_autonomous());
+    assert!(phone.give(&server, "unpause").await.is_autonomous());
     assert_eq!(pause().await["state"], "paused");
     server.port.controls_are(ControlState::Paused).await;
 }

@@ -144,6 +144,25 @@ async fn what_happened_while_cortex_was_away_is_told_after_a_restart() {
 }
 
 #[tokio::test]
+async fn regression_what_a_receiver_missed_that_was_down_from_the_first_start_on_was_never_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start([StatusCode::SERVICE_UNAVAILABLE; 64]).await;
+    let server = TestServer::with(told(&receiver.url, "cortex.*", Some(folder.path())));
+    server.port.tell(2, "first life");
+    receiver.has_had(1).await;
+    server.server.shut_down().await;
+    receiver.answers.lock().unwrap().clear();
+    let port = Arc::new(crate::support::ScriptedPort::new());
+    port.tell(3, "second life");
+    let settings = told(&receiver.url, "cortex.*", Some(folder.path()));
+    let server = cortex_web::WebServer::start(settings, port).unwrap();
+    let mut had = receiver.has_had_event(&id(2)).await;
+    had.dedup();
+    assert_eq!(had, [id(0), id(1), id(2)]);
+    server.shut_down().await;
+}
+
+#[tokio::test]
 async fn only_the_kinds_that_are_asked_for_are_told() {
     let receiver = Receiver::start([]).await;
     let mut settings = told(&receiver.url, "cortex.mission.*", None);
