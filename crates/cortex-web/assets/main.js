@@ -44,6 +44,9 @@ const show = (mission) => { selected = mission; };
 const nodeLog = { lines: [], nodes: new Set(), version: 0 };
 const panel = createMissionPanel({ actions, seenBasis, onReopened: show, nodeLog });
 const taskBox = createTaskBox({ actions, running: () => state.basis?.mission ?? null, seenBasis, onSubmitted: show });
+if (window.SpeechRecognition || window.webkitSpeechRecognition || window.speechSynthesis) {
+  import('./voice.js').then(({ bindVoice }) => bindVoice({ row: taskBox.row, field: taskBox.field, say: taskBox.say, stop: () => stop.stop(), announced: [byId('polite'), byId('urgent')] }));
+}
 /** The log of the robot's nodes, and that log where there is no mission. Both come after the first picture. */
 const early = [];
 let takeLogs = (log, frame) => { if (early.length < 100 && (frame.you || frame.logs)) early.push(frame); };
@@ -254,7 +257,7 @@ function onFrame(frame) {
   // The mission that begins is shown, and the one that has ended stays in sight until another begins.
   if (frame.basis && frame.basis.mission !== running) selected = frame.basis.mission ? null : selected ?? running;
   const before = running && state.overview?.missions.find((one) => one.id === running);
-  if (before && frame.basis && frame.basis.mission !== running && typeof before.phase === 'object') byId('polite').textContent = `${phaseWords(before.phase)}: ${clip(before.task, 200)}`;
+  if (before && frame.basis && frame.basis.mission !== running && typeof before.phase === 'object') byId('polite').textContent = [`${phaseWords(before.phase)}: ${clip(before.task, 200)}`, clip(before.output ?? '', 200)].filter(Boolean).join('. ');
   const over = state.overview?.missions.filter((one) => typeof one.phase === 'object').length ?? 0;
   if (frame.overview && over !== ended) {
     ended = over;

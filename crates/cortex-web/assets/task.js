@@ -1,6 +1,6 @@
 // Tell the robot what to do: a new task, or a revision of the one that runs.
 
-import { bdi, h, remake } from './dom.js';
+import { bdi, h, remake, setText } from './dom.js';
 import { cut } from './format.js';
 
 export function createTaskBox({ actions, running, seenBasis, onSubmitted }) {
@@ -9,7 +9,8 @@ export function createTaskBox({ actions, running, seenBasis, onSubmitted }) {
   const submit = h('button', { type: 'submit', class: 'primary', 'data-act': true }, 'Send the task');
   const revise = h('button', { type: 'button', hidden: true, 'data-act': true }, 'Revise the one that runs');
   const note = h('p.quiet-text', { id: 'task-note' });
-  const form = h('form.panel.task-box', { 'aria-label': 'Task' }, h('label', { for: 'task' }, 'Tell the robot what to do'), text, h('div.row', submit, revise), note, answer);
+  const row = h('div.row', submit, revise);
+  const form = h('form.panel.task-box', { 'aria-label': 'Task' }, h('label', { for: 'task' }, 'Tell the robot what to do'), text, row, note, answer);
   let isSending = false;
 
   async function send(command, basis) {
@@ -34,7 +35,8 @@ export function createTaskBox({ actions, running, seenBasis, onSubmitted }) {
   });
 
   return {
-    root: form,
+    root: form, row, field: text,
+    say(words) { setText(answer, words); },
     update(readiness) {
       const isRunning = running() !== null;
       revise.hidden = !isRunning;
