@@ -167,9 +167,14 @@ impl Agent {
                 }
                 () = quiet(changing.as_ref()) => {
                     changing = None;
-                    let now = (tools.borrow().len(), self.discovery.directory().borrow().components().count());
-                    if told.replace(now) != Some(now) {
-                        tell(&format!("tools: {} ({} components)", now.0, now.1));
+                    let offer: Vec<_> = tools.borrow().iter().map(|tool| (tool.name.clone(), tool.fingerprint())).collect();
+                    let components = self.discovery.directory().borrow().components().count();
+                    let line = format!("tools: {} ({components} components)", offer.len());
+                    // The same number of other tools is news, too.
+                    let now = Some((offer, components));
+                    if told != now {
+                        tell(&line);
+                        told = now;
                     }
                 }
             }
