@@ -108,7 +108,7 @@ impl Process {
         while matches!(self.child.try_wait(), Ok(None)) {
             match events.next_before(deadline) {
                 Some(Event::Interrupted | Event::Terminated) | None => {
-                    eprintln!("{} does not stop: killing it", self.part.title());
+                    progress::print_line(&format!("{} does not stop: killing it", self.part.title()));
                     self.kill();
                     return;
                 }
