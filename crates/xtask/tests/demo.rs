@@ -148,6 +148,7 @@ fn a_demonstration_whose_terminal_and_reader_are_gone_leaves_nothing() {
 fn a_demonstration_whose_output_nobody_reads_goes_on_and_ends_well() {
     let mut demo = Demo::start(CORTEX);
     let said = demo.wait_for("sent:");
+    assert!(said.contains("this ends after the task"), "{said}");
     assert!(said.contains("The page: http://127.0.0.1:1"), "{said}");
     demo.output = None;
     fs::write(demo.folder.path().join("go"), "go\n").unwrap();

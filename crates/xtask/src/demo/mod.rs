@@ -25,6 +25,19 @@ use stage::Stage;
 /// What the robot is asked to do when the person says nothing else.
 const DEFAULT_TASKS: &[&str] = &["go to the kitchen, look around and say what you see"];
 
+/// What a person is invited to send on the page: the robot asks before it goes there.
+const INVITED_TASK: &str = "go to the bedroom and say good night";
+
+/// The configuration of the simulated home: its rules ask before the robot goes into the bedroom.
+const CONFIGURATION: &str = "config/demo.toml";
+
+/// What the simulated home has for those who look at the page: a map, a robot that knows where it is on it, and that drives
+/// to where one clicks.
+const SHOWN_ON_THE_PAGE: [&str; 5] = ["--points", "--with", "map_server", "--with", "localization"];
+
+/// Names the configuration of whoever has one.
+const CONFIGURATION_VARIABLE: &str = "CORTEX_CONFIG";
+
 /// How many seconds the client waits for Cortex to be found. It is ready by then, so only discovery takes time.
 const CLIENT_WAIT_SECONDS: &str = "20";
 
@@ -93,15 +106,24 @@ fn play(
     } else {
         progress::say(&format!("Starting the simulated home in ROS domain {domain}"));
         let mut simulator = stage.command("cortex-sim", traces);
+        simulator.args(SHOWN_ON_THE_PAGE);
         start(Part::Simulator, &mut simulator, &stage.log("sim"), events, processes)?;
         progress::say("Starting cortex");
     }
     if let Some(model) = wanted.model {
         cortex.args(["--model", model]);
     }
+    // A robot of one's own is not started with rules that were made for the simulated home.
+    let has_rules = recipe.is_none() && std::env::var_os(CONFIGURATION_VARIABLE).is_none();
+    if has_rules {
+        cortex.args(["--config", CONFIGURATION]);
+    }
     start(Part::Cortex, &mut cortex, &stage.log("cortex"), events, processes)?;
     traces.note_shared_memory();
     let keyboard = if std::io::stdin().is_terminal() { Keyboard::Person } else { Keyboard::Nobody };
+    if processes.last().is_some_and(Process::has_page) {
+        invite(keyboard, has_rules);
+    }
     let own = wanted.task.as_slice();
     let samples = || recipe.map_or(DEFAULT_TASKS, recipe::sample_tasks);
     let mut waiting = if own.is_empty() { samples() } else { own }.iter().map(|task| (*task).to_owned());
@@ -134,6 +156,21 @@ fn play(
             Some(next) => task = next,
             None => return Ok(outcome),
         }
+    }
+}
+
+/// Says what there is to do on the page.
+fn invite(keyboard: Keyboard, has_rules: bool) {
+    if has_rules && keyboard == Keyboard::Person {
+        progress::say(&format!("Open the page and send there: {INVITED_TASK}"));
+        progress::say(
+            "It asks you once, before it goes into the bedroom. Press STOP while it drives, and Resume when you like",
+        );
+    }
+    if keyboard == Keyboard::Nobody {
+        progress::say(
+            "Nobody can type here, so this ends after the task. What a task asks is answered on the page; no answer is a no",
+        );
     }
 }
 
