@@ -18,6 +18,7 @@ use thiserror::Error;
 use crate::chat::{ChatReply, ChatRequest};
 use crate::condition::Observation;
 use crate::control_port::ControlPort;
+use crate::incident_port::IncidentPort;
 use crate::log_port::LogPort;
 use crate::robot_port::RobotPort;
 
@@ -76,6 +77,11 @@ pub trait OperatorPort: ClientPort + ControlPort {
 
     /// The log of the robot's nodes, where it is read.
     fn node_log(&self) -> Option<Arc<dyn LogPort>> {
+        None
+    }
+
+    /// What is kept for an incident, where there is a robot.
+    fn incident(&self) -> Option<Arc<dyn IncidentPort>> {
         None
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cortex_core::{
-    ClientPort, ControlLoss, ControlPort, EventStream, LogPort, OperatorPort, OverviewStream, RobotPort,
+    ClientPort, ControlLoss, ControlPort, EventStream, IncidentPort, LogPort, OperatorPort, OverviewStream, RobotPort,
 };
 use cortex_protocol::overview::Overview;
 use cortex_protocol::{
@@ -38,6 +38,7 @@ pub struct Operators {
     lists: Arc<Semaphore>,
     robot: Option<Arc<dyn RobotPort>>,
     log: Option<Arc<dyn LogPort>>,
+    incident: Option<Arc<dyn IncidentPort>>,
     /// Where Cortex runs.
     handle: Handle,
 }
@@ -67,6 +68,7 @@ impl Operators {
             lists: Arc::new(Semaphore::new(LISTS_AT_A_TIME)),
             robot: None,
             log: None,
+            incident: None,
             handle: Handle::current(),
         }
     }
@@ -81,6 +83,12 @@ impl Operators {
     #[must_use]
     pub fn with_log(self, log: Option<Arc<dyn LogPort>>) -> Self {
         Self { log, ..self }
+    }
+
+    /// One with what is kept for an incident.
+    #[must_use]
+    pub fn with_incident(self, incident: Option<Arc<dyn IncidentPort>>) -> Self {
+        Self { incident, ..self }
     }
 
     fn tapes(&self) -> Result<&Folder, CommandError> {
@@ -177,6 +185,10 @@ impl OperatorPort for Operators {
 
     fn node_log(&self) -> Option<Arc<dyn LogPort>> {
         self.log.clone()
+    }
+
+    fn incident(&self) -> Option<Arc<dyn IncidentPort>> {
+        self.incident.clone()
     }
 }
 

@@ -228,6 +228,14 @@ function shownMission() {
   return missions.find((one) => one.id === state.basis?.mission) ?? missions[missions.length - 1] ?? null;
 }
 
+/** What is needed to look into the mission that is shown, as a file. It changes nothing, so an old view is good enough. */
+function saveIncident() {
+  const one = shownMission();
+  const refused = !one ? 'There is no mission to save an incident of.' : mayOperate() ? '' : 'Saving an incident takes the role operate.';
+  byId('polite').textContent = refused || `The incident of ${clip(one.task, 100)} is being saved.`;
+  if (!refused) h('a', { href: `/api/v1/missions/${encodeURIComponent(one.id)}/incident`, download: '' }).click();
+}
+
 function draw() {
   dirty = false;
   drawStrip();
@@ -278,7 +286,7 @@ live = connectLive({
   },
 });
 
-bindKeys({ stop: stop.stop, goTo: (index) => { location.hash = VIEWS[index]; } });
+bindKeys({ stop: stop.stop, goTo: (index) => { location.hash = VIEWS[index]; }, saveIncident });
 bindTheme(byId('theme'));
 window.addEventListener('hashchange', showView);
 setInterval(schedule, 1000);

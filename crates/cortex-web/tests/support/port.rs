@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use cortex_core::{
-    CONTROL_LEASE, ClientPort, ControlLoss, ControlPort, EventStream, LogPort, LogStream, OperatorPort, OverviewStream,
+    CONTROL_LEASE, ClientPort, ControlLoss, ControlPort, EventStream, IncidentPort, LogPort, LogStream, OperatorPort, OverviewStream,
     RobotPort, control,
 };
 use cortex_protocol::event::{EventData, SPEC_VERSION};
@@ -36,6 +36,8 @@ pub(crate) struct ScriptedPort {
     /// Stops that have come to their end.
     pub(crate) stops_ended: watch::Sender<usize>,
     pub(crate) tape: Mutex<Option<PathBuf>>,
+    /// What is kept for an incident.
+    pub(crate) incident: Mutex<Option<Arc<dyn IncidentPort>>>,
     /// The log of the robot's nodes. None: it is not read.
     pub(crate) log: Option<Arc<ScriptedLog>>,
     /// Whether the next task is refused because there is too much to do.
@@ -98,6 +100,7 @@ impl ScriptedPort {
             stops_end: watch::Sender::new(true),
             stops_ended: watch::Sender::new(0),
             tape: Mutex::default(),
+            incident: Mutex::default(),
             log: Some(Arc::new(ScriptedLog { lines: Mutex::default(), newest: broadcast::Sender::new(20_000) })),
             is_busy: AtomicBool::new(false),
             refills: AtomicUsize::new(0),
@@ -314,6 +317,10 @@ impl OperatorPort for ScriptedPort {
 
     fn node_log(&self) -> Option<Arc<dyn LogPort>> {
         self.log.clone().map(|log| -> Arc<dyn LogPort> { log })
+    }
+
+    fn incident(&self) -> Option<Arc<dyn IncidentPort>> {
+        self.incident.lock().unwrap().clone()
     }
 
     fn tape(&self, _mission: &MissionId) -> Result<PathBuf, CommandError> {
