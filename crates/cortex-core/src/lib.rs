@@ -55,8 +55,9 @@ pub use log_port::{LogPort, LogStream};
 pub use mission::{ApprovalSettings, CancelReason, Effect, Input, Mission, MissionLimits};
 pub use policy::Policy;
 pub use ports::{
-    CONFIRMATION_HOLDS, CallObserver, ChatModel, ClientPort, ConditionSource, EventStream, Invocation, ModelError,
-    ModelErrorKind, ObservationStream, OperatorPort, OverviewStream, ToolProvider, Unobserved, Watching,
+    CONFIRMATION_HOLDS, CallObserver, ChatModel, ClientPort, ConditionSource, EventStream, EventWindow, Invocation,
+    ModelError, ModelErrorKind, ObservationStream, OperatorPort, OverviewStream, ProgressEvents, ToolProvider,
+    Unobserved, Watching,
 };
 pub use robot_port::{RobotPort, RobotSightStream};
 pub use schedule::{collide, may_collide};

@@ -41,7 +41,7 @@ export function createMissionPanel({ actions, seenBasis, onReopened, compact = f
   const logSlot = h('div');
   let log = null;
   import('./log.js').then(({ createLog }) => {
-    log = createLog({ nodeLog });
+    log = createLog({ nodeLog, isWhole: isReplay });
     logSlot.replaceWith(log.root);
     again();
   });
