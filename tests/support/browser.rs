@@ -17,6 +17,17 @@ use crate::{PATIENCE, Process};
 /// What the driver says on its standard output once it takes sessions, before its port.
 const STARTED: &str = "started successfully on port ";
 
+/// Where axe-core lies.
+const AXE: &str = "CORTEX_AXE";
+/// Has axe-core look at the page, and gives what is serious or critical.
+const LOOK_FOR_BARRIERS: &str = r#"
+const done = arguments[arguments.length - 1];
+axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => {
+  const bad = violations.filter((one) => ['serious', 'critical'].includes(one.impact));
+  const place = (node) => `${node.target.join(' ')} (${node.any.concat(node.all, node.none).map((check) => check.message).join('; ')})`;
+  done(bad.map((one) => `${one.impact} ${one.id}, ${one.help}: ${one.nodes.map(place).join(' | ')}`));
+}, (problem) => done(String(problem)));
+"#;
 /// How Chromium names a file that it has not saved as a whole.
 const PARTIAL: &str = ".crdownload";
 /// How often it is looked whether a file is there.
@@ -127,8 +138,7 @@ impl Browser {
         // A window of Chromium is never narrower than 500 pixels; that of a device is.
         let metrics = json!({"width": width, "height": height, "pixelRatio": 1.0, "mobile": false, "touch": false});
         let preferences = json!({"download.default_directory": self.downloads.path()});
-        let options =
-            json!({"args": arguments, "prefs": preferences, "mobileEmulation": {"deviceMetrics": metrics}});
+        let options = json!({"args": arguments, "prefs": preferences, "mobileEmulation": {"deviceMetrics": metrics}});
         let mut capabilities = Map::new();
         capabilities.insert("goog:chromeOptions".to_owned(), options);
         capabilities.insert("goog:loggingPrefs".to_owned(), json!({"browser": "ALL"}));
@@ -180,6 +190,19 @@ impl Page {
     /// Runs a script in the page that calls its last argument when it is done, and gives what it passes.
     pub async fn async_script(&self, script: &str, arguments: Vec<Value>) -> Value {
         done("a script", self.client.execute_async(script, arguments).await)
+    }
+
+    /// What keeps people from using the page as it is now, as axe-core finds it: serious and critical things, each with where.
+    ///
+    /// # Panics
+    /// Where `cargo xtask test` does not say where axe-core lies.
+    pub async fn barriers(&self) -> Vec<String> {
+        let script = std::env::var(AXE).expect("`cargo xtask test` sets CORTEX_AXE");
+        let script = std::fs::read_to_string(script).expect("axe-core");
+        self.script(&script, Vec::new()).await;
+        let found = self.async_script(LOOK_FOR_BARRIERS, Vec::new()).await;
+        let found = found.as_array().unwrap_or_else(|| panic!("axe-core: {found}"));
+        found.iter().filter_map(|barrier| barrier.as_str().map(ToOwned::to_owned)).collect()
     }
 
     /// Opens another address in this window.
