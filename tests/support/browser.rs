@@ -2,17 +2,36 @@
 //!
 //! A test waits for what the page shows ([`Page::wait_for`]), never for a time: the page itself says when it has changed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use fantoccini::wd::{TimeoutConfiguration, WebDriverCompatibleCommand};
 use fantoccini::{Client, ClientBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+use tokio::time::timeout;
 
 use crate::{PATIENCE, Process};
 
 /// What the driver says on its standard output once it takes sessions, before its port.
 const STARTED: &str = "started successfully on port ";
+
+/// Where axe-core lies.
+const AXE: &str = "CORTEX_AXE";
+/// Has axe-core look at the page, and gives what is serious or critical.
+const LOOK_FOR_BARRIERS: &str = r#"
+const done = arguments[arguments.length - 1];
+axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => {
+  const bad = violations.filter((one) => ['serious', 'critical'].includes(one.impact));
+  const place = (node) => `${node.target.join(' ')} (${node.any.concat(node.all, node.none).map((check) => check.message).join('; ')})`;
+  done(bad.map((one) => `${one.impact} ${one.id}, ${one.help}: ${one.nodes.map(place).join(' | ')}`));
+}, (problem) => done(String(problem)));
+"#;
+/// How Chromium names a file that it has not saved as a whole.
+const PARTIAL: &str = ".crdownload";
+/// How often it is looked whether a file is there.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Finds the first visible element that a selector names and whose text contains some words, waits for one if there is none,
 /// and does one thing with it. Runs in the page.
@@ -22,6 +41,8 @@ const FIND: &str = include_str!("find_in_page.js");
 pub struct Browser {
     _driver: Process,
     address: String,
+    /// Where its windows save files.
+    downloads: TempDir,
 }
 
 /// The size of a window, in CSS pixels.
@@ -69,7 +90,30 @@ impl Browser {
         let line = driver.wait_for_line(STARTED).await;
         let port = line.split(STARTED).nth(1).map(|rest| rest.trim_end_matches('.'));
         let port: u16 = port.and_then(|port| port.parse().ok()).unwrap_or_else(|| panic!("no port in '{line}'"));
-        Self { _driver: driver, address: format!("http://127.0.0.1:{port}") }
+        let downloads = tempfile::tempdir().expect("a folder for downloads");
+        Self { _driver: driver, address: format!("http://127.0.0.1:{port}"), downloads }
+    }
+
+    /// Waits until a window has saved a whole file whose name begins so.
+    ///
+    /// # Panics
+    /// When none comes.
+    pub async fn downloaded(&self, beginning: &str) -> PathBuf {
+        // Until then it has another name.
+        let is_meant = |name: &str| name.starts_with(beginning) && !name.ends_with(PARTIAL);
+        let found = || {
+            let mut files = std::fs::read_dir(&self.downloads).ok()?.flatten();
+            files.find(|file| file.file_name().to_str().is_some_and(is_meant)).map(|file| file.path())
+        };
+        let saved = async {
+            loop {
+                if let Some(path) = found() {
+                    return path;
+                }
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        timeout(PATIENCE, saved).await.unwrap_or_else(|_| panic!("no file {beginning} was saved"))
     }
 
     /// Opens an address in a new window.
@@ -93,7 +137,8 @@ impl Browser {
         }
         // A window of Chromium is never narrower than 500 pixels; that of a device is.
         let metrics = json!({"width": width, "height": height, "pixelRatio": 1.0, "mobile": false, "touch": false});
-        let options = json!({"args": arguments, "mobileEmulation": {"deviceMetrics": metrics}});
+        let preferences = json!({"download.default_directory": self.downloads.path()});
+        let options = json!({"args": arguments, "prefs": preferences, "mobileEmulation": {"deviceMetrics": metrics}});
         let mut capabilities = Map::new();
         capabilities.insert("goog:chromeOptions".to_owned(), options);
         capabilities.insert("goog:loggingPrefs".to_owned(), json!({"browser": "ALL"}));
@@ -154,6 +199,19 @@ impl Page {
     /// Runs a script in the page that calls its last argument when it is done, and gives what it passes.
     pub async fn async_script(&self, script: &str, arguments: Vec<Value>) -> Value {
         done("a script", self.client.execute_async(script, arguments).await)
+    }
+
+    /// What keeps people from using the page as it is now, as axe-core finds it: serious and critical things, each with where.
+    ///
+    /// # Panics
+    /// Where `cargo xtask test` does not say where axe-core lies.
+    pub async fn barriers(&self) -> Vec<String> {
+        let script = std::env::var(AXE).expect("`cargo xtask test` sets CORTEX_AXE");
+        let script = std::fs::read_to_string(script).expect("axe-core");
+        self.script(&script, Vec::new()).await;
+        let found = self.async_script(LOOK_FOR_BARRIERS, Vec::new()).await;
+        let found = found.as_array().unwrap_or_else(|| panic!("axe-core: {found}"));
+        found.iter().filter_map(|barrier| barrier.as_str().map(ToOwned::to_owned)).collect()
     }
 
     /// Opens another address in this window.

@@ -13,7 +13,7 @@ const FILE_VARIABLE: &str = "CORTEX_CONFIG";
 /// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
 const PREFIX: &str = "CORTEX_";
 /// The top-level keys; other variables of the prefix are none of ours.
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "robot",
     "identity",
     "model",
@@ -32,6 +32,7 @@ const KEYS: [&str; 18] = [
     "metrics",
     "web",
     "wordings",
+    "incident",
 ];
 
 /// The layers above the defaults, lowest first.

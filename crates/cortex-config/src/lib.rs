@@ -17,24 +17,28 @@ use cortex_interfaces::Convention;
 use cortex_model::{ModelChoice, ModelSettings, Structured, WordingFile};
 use cortex_protocol::{Conditions, Effect, PolicyRule, ResourceName};
 use cortex_recipe::Recipe;
+pub use cortex_ros::TopicHistorySettings;
 use cortex_ros::{Policy, PolicySettings};
 use cortex_runtime::{CallBounds, QueuePolicy, RuntimeConfig};
 use figment::Figment;
 use figment::providers::Serialized;
 use serde::{Deserialize, Serialize};
 
+mod incident;
 mod layers;
 mod log_level;
 mod mission;
 mod overrides;
 mod parameters;
 mod policy;
+mod redacted;
 mod sources;
 mod tape;
 mod watch;
 mod web;
 mod wordings;
 
+use incident::IncidentConfig;
 pub use layers::{Layers, file};
 pub use log_level::LogLevel;
 pub use mission::MeterSettings;
@@ -43,6 +47,7 @@ pub use overrides::{AUTOSTART, node_parameters};
 pub use parameters::declared;
 pub use policy::wrong_rule;
 use policy::{ApprovalConfig, PolicyConfig};
+pub use redacted::without_secrets;
 pub use sources::Sources;
 use tape::TapeConfig;
 pub use watch::WatchSettings;
@@ -78,6 +83,7 @@ pub(crate) struct Config {
     pub(crate) metrics: MetricsConfig,
     pub(crate) web: WebConfig,
     pub(crate) wordings: WordingsConfig,
+    pub(crate) incident: IncidentConfig,
 }
 
 /// How a model's endpoint is reached.
@@ -172,6 +178,7 @@ impl Default for Config {
             metrics: MetricsConfig::default(),
             web: WebConfig::default(),
             wordings: WordingsConfig::default(),
+            incident: IncidentConfig::default(),
         }
     }
 }
@@ -193,6 +200,8 @@ pub struct Resolved {
     pub watch: WatchSettings,
     /// The page for people. None: there is none.
     pub web: Option<PageSettings>,
+    /// Which messages are kept for incidents. None: none are.
+    pub incident: Option<TopicHistorySettings>,
     /// Where the model was set, for people.
     pub model_origin: String,
 }
@@ -207,6 +216,14 @@ pub fn load(layers: &Layers) -> anyhow::Result<Resolved> {
     let model_origin =
         figment.find_metadata("model").map_or_else(|| "default".to_owned(), |from| from.name.to_string());
     resolve(&config, &layers.rules, model_origin)
+}
+
+/// All layers together as TOML, without what looks like a secret. Empty where they can't be read.
+#[must_use]
+pub fn shown(layers: &Layers) -> String {
+    let config = layers.over_defaults().and_then(|figment| Ok(figment.extract::<Config>()?));
+    let value = config.ok().and_then(|config| serde_json::to_value(config).ok());
+    value.and_then(redacted::written).unwrap_or_default()
 }
 
 /// `rules` are those of the recipe.
@@ -264,6 +281,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
     let log_level = config.log_level;
     let watch = watch::settings(&config.watchdog, &config.metrics)?;
     let web = web::page(&config.web)?;
+    let incident = incident::settings(&config.incident)?;
     let robot = config.robot.trim().to_owned();
     Ok(Resolved {
         robot,
@@ -276,6 +294,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         policy,
         watch,
         web,
+        incident,
         model_origin,
     })
 }

@@ -16,7 +16,8 @@
 //! - [`availability`]: what is kept from the missions while a part of the robot has failed;
 //! - [`feedback`]: one readable line for each event;
 //! - [`policy`]: which calls are allowed, which ask a person, and which are denied;
-//! - [`ports`]: what adapters implement; [`robot_port`]: how people look at the robot.
+//! - [`ports`]: what adapters implement; [`robot_port`]: how people look at the robot;
+//!   [`incident_port`]: what is kept of it for an incident.
 
 pub mod availability;
 pub mod chat;
@@ -27,6 +28,7 @@ mod control_port;
 pub mod feedback;
 pub mod for_each;
 pub mod fragment;
+pub mod incident_port;
 pub mod log_port;
 pub mod meter;
 pub mod mission;
@@ -46,12 +48,16 @@ pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpos
 pub use control::{CONTROL_LEASE, ControlLoss, ControlRefusal};
 pub use control_port::ControlPort;
 pub use fragment::Fragment;
+pub use incident_port::{
+    IncidentPort, IncidentText, LeftOutTopic, OfferedQuality, RecordedMessage, RecordedTopic, TopicSlice,
+};
 pub use log_port::{LogPort, LogStream};
 pub use mission::{ApprovalSettings, CancelReason, Effect, Input, Mission, MissionLimits};
 pub use policy::Policy;
 pub use ports::{
-    CONFIRMATION_HOLDS, CallObserver, ChatModel, ClientPort, ConditionSource, EventStream, Invocation, ModelError,
-    ModelErrorKind, ObservationStream, OperatorPort, OverviewStream, ToolProvider, Unobserved, Watching,
+    CONFIRMATION_HOLDS, CallObserver, ChatModel, ClientPort, ConditionSource, EventStream, EventWindow, Invocation,
+    ModelError, ModelErrorKind, ObservationStream, OperatorPort, OverviewStream, ProgressEvents, ToolProvider,
+    Unobserved, Watching,
 };
 pub use robot_port::{RobotPort, RobotSightStream};
 pub use schedule::{collide, may_collide};

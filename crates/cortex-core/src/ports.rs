@@ -18,6 +18,7 @@ use thiserror::Error;
 use crate::chat::{ChatReply, ChatRequest};
 use crate::condition::Observation;
 use crate::control_port::ControlPort;
+use crate::incident_port::IncidentPort;
 use crate::log_port::LogPort;
 use crate::robot_port::RobotPort;
 
@@ -63,6 +64,19 @@ pub trait OperatorPort: ClientPort + ControlPort {
     /// When the tapes can't be read, or there are none because nothing is recorded.
     async fn recorded(&self, before: Option<MissionId>, most: usize) -> Result<Vec<RecordedMission>, CommandError>;
 
+    /// The last events of a mission before a place, in their order. None where the mission can't be read from its end: then
+    /// [`follow`](ClientPort::follow) has all of them.
+    ///
+    /// # Errors
+    /// When there is no such place, or the tape can't be read.
+    async fn window(
+        &self,
+        _mission: &MissionId,
+        _window: EventWindow,
+    ) -> Result<Option<Vec<CloudEvent>>, CommandError> {
+        Ok(None)
+    }
+
     /// The file of a mission's tape, to be read as it is: JSON lines, each a CloudEvent.
     ///
     /// # Errors
@@ -78,6 +92,33 @@ pub trait OperatorPort: ClientPort + ControlPort {
     fn node_log(&self) -> Option<Arc<dyn LogPort>> {
         None
     }
+
+    /// What is kept for an incident, where there is a robot.
+    fn incident(&self) -> Option<Arc<dyn IncidentPort>> {
+        None
+    }
+}
+
+/// Which events of a mission are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventWindow {
+    /// Those before this event. None: the last ones.
+    pub before: Option<EventId>,
+    /// How many at most.
+    pub most: usize,
+    /// Which of those that only say how something in flight is getting on.
+    pub progress: ProgressEvents,
+}
+
+/// Which events are wanted that only say how something in flight is getting on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProgressEvents {
+    /// All of them.
+    #[default]
+    All,
+    /// Those that no other one follows at once: what they say is not outdated before something else happens.
+    Latest,
 }
 
 /// The live status, renewed whenever something changes and every few seconds. A slow reader gets the latest only.

@@ -147,7 +147,7 @@ impl CustomActions {
         gate: &Gate,
         bounds: CallBounds,
     ) -> anyhow::Result<Self> {
-        let RobotRecipe { recipe, folder } = recipe;
+        let RobotRecipe { recipe, folder, .. } = recipe;
         let commands = recipe.has_commands().then(|| CommandRunner::start(AT_ONCE, guarded)).transpose()?;
         let actions = Actions::on(around, recipe);
         let parts =

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::completion::complete;
+use crate::definition::definition;
 use crate::index::AmentIndex;
 use crate::native::handle::{ActionTypeSupport, MessageTypeSupport, ServiceTypeSupport};
 use crate::native::introspection::{KnownLayouts, Reader};
@@ -179,6 +180,13 @@ impl Interfaces {
         });
         cache.actions.insert(name, Arc::clone(&action));
         Ok(action)
+    }
+
+    /// The text that a message type is written in, with those of all types that it consists of, in the form that bags hold
+    /// (`ros2msg`). Reads files.
+    #[must_use]
+    pub fn definition(&self, message: &MessageInterface) -> String {
+        definition(&self.index, message.message_type())
     }
 
     /// Whether the package of an interface was rebuilt or replaced since it was loaded. This process can't take the new

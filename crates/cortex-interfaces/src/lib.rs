@@ -27,6 +27,7 @@
 
 mod completion;
 mod conventions;
+mod definition;
 mod error;
 mod form;
 mod index;

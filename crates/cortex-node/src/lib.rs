@@ -2,7 +2,8 @@
 //!
 //! This crate owns the port for clients with what the robot can do at that moment ([`Agent`]), the port for those that show
 //! the robot to people, on whichever runtime they are ([`Operators`]), the managed lifecycle and the
-//! parameters that may change while Cortex runs ([`management`]), the watchdog over the loops of the process, and its log.
+//! parameters that may change while Cortex runs ([`management`]), the watchdog over the loops of the process, its log, and
+//! what is kept for an incident ([`IncidentKeeper`]).
 //! It does not own missions (`cortex-core`, `cortex-runtime`), services and topics (`cortex-ros`), nor the order in which
 //! all is started and ended (`crates/cortex/src/run.rs`).
 //!
@@ -10,6 +11,7 @@
 //! metrics together.
 
 mod agent;
+mod incident;
 pub mod logging;
 pub mod management;
 mod operators;
@@ -17,5 +19,6 @@ mod self_watch;
 mod watchdog;
 
 pub use agent::Agent;
+pub use incident::IncidentKeeper;
 pub use operators::Operators;
 pub use self_watch::{SelfWatch, Watched};

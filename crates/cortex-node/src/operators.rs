@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cortex_core::{
-    ClientPort, ControlLoss, ControlPort, EventStream, LogPort, OperatorPort, OverviewStream, RobotPort,
+    ClientPort, ControlLoss, ControlPort, EventStream, EventWindow, IncidentPort, LogPort, OperatorPort,
+    OverviewStream, RobotPort,
 };
 use cortex_protocol::overview::Overview;
 use cortex_protocol::{
-    Command, CommandError, CommandErrorKind, CommandOutcome, ConnectionId, EventId, MissionId, OpenQuestion, Origin,
-    Principal, RecordedMission, ToolSpec,
+    CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, ConnectionId, EventId, MissionId,
+    OpenQuestion, Origin, Principal, RecordedMission, ToolSpec,
 };
 use cortex_ros::StopHandle;
 use cortex_runtime::Runtime;
@@ -23,7 +24,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::SelfWatch;
 
-/// Lists of tapes that are read at a time; others wait. Reading must not take the threads that missions need.
+/// Lists and parts of tapes that are read at a time; others wait. Reading must not take the threads that missions need.
 const LISTS_AT_A_TIME: usize = 2;
 /// Characters of the name of a client, and of what it comes by, in the reason of a stop.
 const NAME_CHARACTERS: usize = 60;
@@ -38,6 +39,7 @@ pub struct Operators {
     lists: Arc<Semaphore>,
     robot: Option<Arc<dyn RobotPort>>,
     log: Option<Arc<dyn LogPort>>,
+    incident: Option<Arc<dyn IncidentPort>>,
     /// Where Cortex runs.
     handle: Handle,
 }
@@ -67,6 +69,7 @@ impl Operators {
             lists: Arc::new(Semaphore::new(LISTS_AT_A_TIME)),
             robot: None,
             log: None,
+            incident: None,
             handle: Handle::current(),
         }
     }
@@ -81,6 +84,28 @@ impl Operators {
     #[must_use]
     pub fn with_log(self, log: Option<Arc<dyn LogPort>>) -> Self {
         Self { log, ..self }
+    }
+
+    /// One with what is kept for an incident.
+    #[must_use]
+    pub fn with_incident(self, incident: Option<Arc<dyn IncidentPort>>) -> Self {
+        Self { incident, ..self }
+    }
+
+    /// Reads tapes where Cortex runs, a few at a time.
+    async fn read<T: Send + 'static>(&self, read: impl FnOnce() -> T + Send + 'static) -> Result<T, CommandError> {
+        let (lists, handle) = (Arc::clone(&self.lists), self.handle.clone());
+        let reading = self.handle.spawn(async move {
+            // It is never closed.
+            let turn = lists.acquire_owned().await.ok();
+            let reading = handle.spawn_blocking(move || {
+                // Kept by who reads, also where nobody waits for it any more.
+                let _turn = turn;
+                read()
+            });
+            reading.await
+        });
+        given_up_when_dropped(reading).await?.map_err(|problem| ended(&problem))
     }
 
     fn tapes(&self) -> Result<&Folder, CommandError> {
@@ -152,19 +177,28 @@ impl OperatorPort for Operators {
     }
 
     async fn recorded(&self, before: Option<MissionId>, most: usize) -> Result<Vec<RecordedMission>, CommandError> {
-        let (tapes, lists, handle) = (self.tapes()?.clone(), Arc::clone(&self.lists), self.handle.clone());
-        let listed = self.handle.spawn(async move {
-            // It is never closed.
-            let turn = lists.acquire_owned().await.ok();
-            let read = handle.spawn_blocking(move || {
-                // Kept by who reads, also where nobody waits for the list any more.
-                let _turn = turn;
-                tapes.recorded(before.as_ref(), most)
-            });
-            read.await
-        });
-        let listed = given_up_when_dropped(listed).await?.map_err(|problem| ended(&problem))?;
+        let tapes = self.tapes()?.clone();
+        let listed = self.read(move || tapes.recorded(before.as_ref(), most)).await?;
         listed.map_err(|problem| unlisted(&problem))
+    }
+
+    async fn window(&self, mission: &MissionId, window: EventWindow) -> Result<Option<Vec<CloudEvent>>, CommandError> {
+        let Some(tapes) = self.tapes.clone() else { return Ok(None) };
+        let wanted = mission.clone();
+        let read = self.read(move || tapes.window(&wanted, &window)).await?;
+        match read {
+            Ok(Some(events)) => Ok(Some(events)),
+            Ok(None) => {
+                let reason = "this mission has no such event; its newest ones can be had without 'before'.";
+                Err(CommandError::new(CommandErrorKind::NotFound, reason))
+            }
+            // Another part of Cortex may still have its events.
+            Err(TapeError::Missing { .. }) => Ok(None),
+            Err(problem) => {
+                tracing::warn!("the tape of {mission} can't be read from its end: {problem}");
+                Ok(None)
+            }
+        }
     }
 
     fn tape(&self, mission: &MissionId) -> Result<PathBuf, CommandError> {
@@ -177,6 +211,10 @@ impl OperatorPort for Operators {
 
     fn node_log(&self) -> Option<Arc<dyn LogPort>> {
         self.log.clone()
+    }
+
+    fn incident(&self) -> Option<Arc<dyn IncidentPort>> {
+        self.incident.clone()
     }
 }
 

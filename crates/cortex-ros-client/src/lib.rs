@@ -8,7 +8,7 @@
 //! - [`parameters`] and [`lifecycle`]: what a node declares, and the states that it is driven through; [`clock`]: its time;
 //! - [`Publisher`], [`ServiceClient`], [`serving`]: endpoints of types that were compiled in, such as [`messages`];
 //! - [`logging`]: the log of the process, on standard error, on `/rosout` and in the folder of ROS' logs;
-//! - [`rosout`]: the log of all nodes;
+//! - [`rosout`]: the log of all nodes; [`raw_topics`]: messages as they are on the wire;
 //! - [`graph`] and [`graph_watch`]: the ROS graph as plain data, kept up to date;
 //! - [`Instances`]: which process this is, among those whose nodes have one name;
 //! - [`leave`]: the last thing that a `main` does, which ends its endpoints, then the graph watch, then the node, or the
@@ -35,6 +35,7 @@ pub mod node;
 pub mod parameters;
 pub mod publisher;
 pub mod qos;
+pub mod raw_topics;
 #[expect(unsafe_code, reason = "r2r keeps these calls of the client library private")]
 pub mod rcl;
 pub mod rosout;

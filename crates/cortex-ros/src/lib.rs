@@ -6,7 +6,7 @@
 //! - Begin with [`Discovery`], which finds the components, and [`RosTools`], which calls and inspects them;
 //! - [`Catalog`] and [`Policy`]: what of a robot becomes a tool;
 //! - [`monitoring`]: what shows whether components work, and what can be done to them;
-//! - [`RobotViews`]: what people look at, as long as they look;
+//! - [`RobotViews`]: what people look at, as long as they look; [`TopicHistory`]: the latest messages of chosen topics;
 //! - [`meters`]: measures the way and the energy that the robot spends;
 //! - [`task`] and [`TaskServer`]: take tasks over ROS; [`TaskClient`]: sends them;
 //! - [`stop`]: the stop, on a thread of its own.
@@ -35,6 +35,7 @@ pub mod task;
 mod task_client;
 mod task_server;
 mod tools;
+mod topic_history;
 pub mod type_check;
 mod type_loader;
 mod watching;
@@ -51,3 +52,4 @@ pub use stop::{LatestStop, StopHandle, StopLatch, StopMemory, StopRecordError, S
 pub use task_client::{Canceller, SentTask, TaskClient};
 pub use task_server::TaskServer;
 pub use tools::{OpenCall, OpenCallKind, OpenCommand, RosTools};
+pub use topic_history::{TopicHistory, TopicHistorySettings};

@@ -149,10 +149,12 @@ impl Policy {
 
     /// Why what has this full ROS name is not offered. None if it may be.
     pub(crate) fn refusal(&self, name: &str) -> Option<String> {
-        if let Some(pattern) = self.deny.first(name) {
-            return Some(format!("discovery.deny has '{pattern}'"));
-        }
-        self.allow.first(name).is_none().then(|| NOT_ALLOWED.to_owned())
+        self.denial(name).or_else(|| self.allow.first(name).is_none().then(|| NOT_ALLOWED.to_owned()))
+    }
+
+    /// Why what has this full ROS name is not even looked at. None where no pattern denies it.
+    pub(crate) fn denial(&self, name: &str) -> Option<String> {
+        self.deny.first(name).map(|pattern| format!("discovery.deny has '{pattern}'"))
     }
 
     /// Why the node of this full name is denied as a whole: nothing of it is offered, described or named. A pattern does so
@@ -254,7 +256,7 @@ impl Default for Policy {
 
 /// Patterns, with their texts.
 #[derive(Debug, Clone, Default)]
-struct Patterns {
+pub(crate) struct Patterns {
     texts: Vec<String>,
     set: GlobSet,
     matches_all: bool,
@@ -299,7 +301,8 @@ impl Patterns {
         Self { texts: vec![EVERYTHING.to_owned()], set: GlobSet::empty(), matches_all: true }
     }
 
-    fn new<'a>(key: &'static str, texts: impl IntoIterator<Item = &'a String>) -> Result<Self, PolicyError> {
+    /// Globs on full ROS names, which stand under this key.
+    pub(crate) fn new<'a>(key: &'static str, texts: impl IntoIterator<Item = &'a String>) -> Result<Self, PolicyError> {
         Self::of(key, texts.into_iter().map(|text| (text.as_str(), text.clone())))
     }
 
@@ -331,8 +334,15 @@ impl Patterns {
         Ok(Self { texts, set, matches_all })
     }
 
+    /// The patterns that match none of these names.
+    pub(crate) fn unmatched<'a>(&self, names: impl Iterator<Item = &'a String>) -> Vec<&str> {
+        let matching: BTreeSet<usize> = names.flat_map(|name| self.set.matches(name)).collect();
+        let texts = self.texts.iter().enumerate().filter(|(place, _)| !matching.contains(place));
+        texts.map(|(_, text)| text.as_str()).collect()
+    }
+
     /// The first pattern that matches.
-    fn first(&self, name: &str) -> Option<&str> {
+    pub(crate) fn first(&self, name: &str) -> Option<&str> {
         if self.matches_all {
             return Some(EVERYTHING);
         }

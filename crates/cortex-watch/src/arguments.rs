@@ -4,10 +4,8 @@ use clap::Args;
 
 use crate::address::Address;
 use crate::error::WatchError;
+use crate::http::token;
 use crate::screen::Ink;
-
-/// Holds the token of a session. It is no argument: arguments are seen by everybody on the machine.
-const TOKEN: &str = "CORTEX_WATCH_TOKEN";
 
 /// The arguments of `cortex watch`.
 #[derive(Debug, Clone, Args)]
@@ -71,7 +69,7 @@ impl WatchArguments {
         };
         Ok(WatchOptions {
             address: self.address.parse()?,
-            token: set(TOKEN),
+            token: token(),
             output,
             ink: if set("NO_COLOR").is_some() { Ink::Plain } else { Ink::Colours },
         })

@@ -44,4 +44,17 @@ pub enum WatchError {
     /// What the view needs of the system could not be had.
     #[error("the view could not be started: {0}")]
     Start(#[source] std::io::Error),
+    /// No mission has run since Cortex was started, and none was named.
+    #[error(
+        "this Cortex has run no mission since it was started. Name an earlier one: `cortex tape list` shows their ids"
+    )]
+    NoMission,
+    /// An incident could not be written.
+    #[error("{} can't be written: {error}", path.display())]
+    NotSaved {
+        /// Where to.
+        path: std::path::PathBuf,
+        /// What happened.
+        error: std::io::Error,
+    },
 }

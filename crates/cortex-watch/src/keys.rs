@@ -9,6 +9,7 @@ use cortex_protocol::question::{ApprovalScope, MAX_REASON_BYTES, Subject};
 use cortex_protocol::{Answer, Command, MissionId, QuestionId};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
+use crate::incident::mission_of;
 use crate::line_edit::LineEdit;
 use crate::model::{Model, QuestionView, Tone};
 use crate::text::one_line;
@@ -31,6 +32,8 @@ pub(crate) enum Intent {
         /// What the decision rests on.
         seen: Seen,
     },
+    /// To save what is needed to look into this mission elsewhere.
+    SaveIncident(MissionId),
     /// To end the view.
     Quit,
 }
@@ -175,6 +178,8 @@ impl Ui {
             KeyCode::PageDown => self.log_scroll = self.log_scroll.saturating_sub(10),
             KeyCode::Home => self.log_scroll = model.log().lines().len(),
             KeyCode::End => self.log_scroll = 0,
+            // It changes nothing, so nothing locks it.
+            KeyCode::Char('i') => return incident(model),
             KeyCode::Tab => self.next_question(model.questions(), now),
             KeyCode::Char(letter) => return self.act(letter, model, now),
             _ => {}
@@ -351,6 +356,15 @@ impl Focus {
         self.scroll = self.scroll.min(self.most_scroll);
         self.was_read |= height > 0 && self.scroll == self.most_scroll;
     }
+}
+
+/// The incident of the mission that runs, or else of the last one.
+fn incident(model: &mut Model) -> Option<Intent> {
+    let mission = model.overview().and_then(mission_of).cloned();
+    if mission.is_none() {
+        model.note(Tone::Warning, "There is no mission to save an incident of.");
+    }
+    mission.map(Intent::SaveIncident)
 }
 
 fn chosen(choices: &[String], number: &str) -> Option<Answer> {

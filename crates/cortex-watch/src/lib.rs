@@ -1,4 +1,5 @@
-//! `cortex watch`: the live view of a running Cortex in a terminal, or as lines for programs and files.
+//! `cortex watch`: the live view of a running Cortex in a terminal, or as lines for programs and files. And `cortex incident`:
+//! what is needed to look into a mission elsewhere, saved as a file.
 //!
 //! A client of Cortex's HTTP API; it needs no ROS. What decides is pure and knows no clock, terminal or network: `model`
 //! puts the picture together, `screen` draws it into cells, `keys` turns keys into intents, `plain` turns updates into
@@ -14,6 +15,7 @@ mod arguments;
 mod connection;
 mod error;
 mod http;
+mod incident;
 mod keys;
 mod line_edit;
 #[cfg(test)]
@@ -38,6 +40,7 @@ use tokio::task::JoinSet;
 pub use address::Address;
 pub use arguments::{Output, WatchArguments, WatchOptions};
 pub use error::WatchError;
+pub use incident::{IncidentArguments, incident};
 pub use screen::Ink;
 
 use connection::{Begin, Connection, STOPS, UPDATES};
@@ -73,7 +76,8 @@ pub async fn run(options: WatchOptions) -> Result<ExitCode, WatchError> {
     let Some(format) = format else {
         let (screen, pictures) = Screen::take().map_err(WatchError::Terminal)?;
         let (keys, size) = (EventStream::new(), terminal::size);
-        let edges = Edges { http, updates: updated, stops, keys, size, pictures, ink };
+        let folder = std::path::PathBuf::new();
+        let edges = Edges { http, updates: updated, stops, keys, size, pictures, ink, folder };
         let shown = tokio::select! {
             shown = view::show(edges) => shown,
             status = signals.next() => Ok(ExitCode::from(status)),

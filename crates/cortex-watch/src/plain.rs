@@ -59,7 +59,7 @@ impl Lines {
                 self.is_lost = true;
                 lines.push(Line::About(format!("no connection: {}. It is being made again.", one_line(reason))));
             }
-            Update::Lost { .. } | Update::Answered(_) | Update::StopAnswered(_) => {}
+            Update::Lost { .. } | Update::Answered(_) | Update::StopAnswered(_) | Update::IncidentSaved(_) => {}
         }
         lines
     }

@@ -1,8 +1,10 @@
 //! The loop of the full screen: keys, updates and the clock go into the model; pictures, commands and STOP come out.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use cortex_protocol::MissionId;
 use crossterm::event::{Event, KeyCode, KeyModifiers};
 use futures::{Stream, StreamExt as _};
 use ratatui::buffer::Buffer;
@@ -14,6 +16,7 @@ use uuid::Uuid;
 
 use crate::error::WatchError;
 use crate::http::Http;
+use crate::incident::{SaveTo, save};
 use crate::keys::{Intent, Ui};
 use crate::model::{Model, StopState, StopWay, Tone, Update};
 use crate::screen::{Ink, draw};
@@ -32,6 +35,8 @@ pub(crate) struct Edges<Keys, Size> {
     pub(crate) size: Size,
     pub(crate) pictures: mpsc::Sender<Picture>,
     pub(crate) ink: Ink,
+    /// Where incidents are saved.
+    pub(crate) folder: PathBuf,
 }
 
 /// The state of the view.
@@ -43,6 +48,7 @@ struct View<Size> {
     stops: mpsc::Sender<()>,
     size: Size,
     ink: Ink,
+    folder: PathBuf,
     /// Requests that are not answered. They end with the view.
     requests: JoinSet<Update>,
     leaves: bool,
@@ -59,10 +65,21 @@ where
     Keys: Stream<Item = std::io::Result<Event>> + Unpin,
     Size: Fn() -> Option<Rect>,
 {
-    let Edges { http, mut updates, stops, mut keys, size, pictures, ink } = edges;
+    let Edges { http, mut updates, stops, mut keys, size, pictures, ink, folder } = edges;
     let (model, ui, begun) = (Model::default(), Ui::default(), Instant::now());
-    let mut view =
-        View { model, ui, begun, http, stops, size, ink, requests: JoinSet::new(), leaves: false, is_fresh: true };
+    let mut view = View {
+        model,
+        ui,
+        begun,
+        http,
+        stops,
+        size,
+        ink,
+        folder,
+        requests: JoinSet::new(),
+        leaves: false,
+        is_fresh: true,
+    };
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut is_old = true;
@@ -125,6 +142,7 @@ impl<Size: Fn() -> Option<Rect>> View<Size> {
             Event::Key(key) => match self.ui.press(key, &mut self.model, now) {
                 Some(Intent::Stop) => self.stop(),
                 Some(Intent::Command { command, seen }) => self.command(command, seen),
+                Some(Intent::SaveIncident(mission)) => self.save_incident(mission),
                 Some(Intent::Quit) => self.leave(),
                 None => {}
             },
@@ -167,6 +185,12 @@ impl<Size: Fn() -> Option<Rect>> View<Size> {
     fn request_stop(&mut self) {
         let http = self.http.clone();
         self.requests.spawn(async move { Update::StopAnswered(http.stop().await) });
+    }
+
+    fn save_incident(&mut self, mission: MissionId) {
+        let (http, to) = (self.http.clone(), SaveTo::Folder(self.folder.clone()));
+        self.model.note(Tone::Quiet, "The incident is being saved.");
+        self.requests.spawn(async move { Update::IncidentSaved(save(&http, &mission, to).await) });
     }
 
     fn command(&mut self, command: cortex_protocol::Command, seen: Seen) {

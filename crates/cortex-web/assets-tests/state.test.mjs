@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { applyFrame, applyHistory, createState, currentPlan, foldEvents, holdupWords, MAX_LINES, missionOf, stepState, stopRollCall } from '../assets/state.js';
+import { addOlder, applyEarly, applyFrame, applyHistory, createState, currentPlan, foldEvents, forgetOlder, hasOlder, holdupWords, MAX_LINES, missionOf, stepState, stopRollCall } from '../assets/state.js';
 
 const tape = readFileSync(new URL('../../cortex-runtime/tests/reference_tape.jsonl', import.meta.url), 'utf8')
   .trim().split('\n').map((line) => JSON.parse(line)).filter((event) => 'sequence' in event);
@@ -157,4 +157,62 @@ test('a frame keeps what it does not mention', () => {
 
 test('the roll call after a stop names who is at rest and who is not', () => {
   assert.deepEqual(stopRollCall(['base.go', 'arm.grasp', 'base.go'], { not_stopped: ['arm.grasp', 'lift.up'] }), { atRest: ['base.go'], moving: ['arm.grasp', 'lift.up'] });
+});
+
+/** What is shown of a mission but its lines. */
+const shown = ({ lines: _, keep: _k, dropped: _d, early: _e, ...rest }) => rest;
+
+test('a page that begins with the last events comes to the same as one that read them all', () => {
+  const isProgress = (one) => one?.data.payload.kind === 'progress';
+  for (let first = 1; first < tape.length; first += 1) {
+    for (const live of [0, 3]) {
+      const until = Math.max(first + 1, tape.length - live);
+      const state = createState();
+      missionOf(state, id).loading = true;
+      // Live events come while the last ones are fetched, and while what is before them is.
+      applyFrame(state, frame(1, { events: tape.slice(until, until + 1) }));
+      applyHistory(state, id, tape.slice(first, until));
+      const { early } = missionOf(state, id);
+      assert.equal(early.before, tape[first].id);
+      applyFrame(state, frame(2, { events: tape.slice(until + 1) }));
+      const before = tape.slice(0, first);
+      applyEarly(state, id, before.filter((one, index) => !(isProgress(one) && isProgress(before[index + 1]))));
+      const mission = missionOf(state, id);
+      assert.deepEqual(shown(mission), shown(foldEvents(id, tape)), `from ${first}`);
+      assert.equal(mission.early, null);
+      assert.equal(mission.lines.length, tape.length - first);
+    }
+  }
+});
+
+test('older lines come before those that are known, once each, and stay while they are read', () => {
+  const events = Array.from({ length: 5000 }, (_, index) => event('m', index + 1, { kind: 'planning', turn: 1 }, `${index + 1}`));
+  const state = createState();
+  missionOf(state, 'm').loading = true;
+  applyHistory(state, 'm', events.slice(4600));
+  const mission = missionOf(state, 'm');
+  assert.ok(hasOlder(mission));
+  while (hasOlder(mission)) {
+    const first = events.findIndex((one) => one.id === mission.lines[0].id);
+    // One that is known already is not taken twice.
+    addOlder(mission, events.slice(Math.max(0, first - 500), first + 1));
+  }
+  assert.deepEqual(mission.lines.map((line) => line.text), events.map((one) => one.data.text));
+  applyFrame(state, frame(1, { events: [event('m', 5001, { kind: 'planning', turn: 1 }, '5001')] }));
+  assert.equal(mission.lines.length, 5001);
+  forgetOlder(mission);
+  applyFrame(state, frame(2, { events: [event('m', 5002, { kind: 'planning', turn: 1 }, '5002')] }));
+  assert.equal(mission.lines.length, MAX_LINES);
+  assert.ok(hasOlder(mission), 'they can be had again');
+});
+
+test('what is before the last events and can not be had leaves the page with these', () => {
+  const state = createState();
+  missionOf(state, id).loading = true;
+  applyHistory(state, id, tape.slice(-3));
+  applyEarly(state, id, null);
+  const mission = missionOf(state, id);
+  assert.deepEqual(mission.phase, { ended: 'succeeded' });
+  assert.equal(mission.lines.length, 3);
+  assert.equal(mission.early, null);
 });

@@ -1,15 +1,19 @@
 // One log: the feedback lines of a mission, and what the robot's nodes report. It is drawn once per frame of the screen; the
 // list follows its end until a person scrolls up.
 
+import { getJson } from './actions.js';
 import { h, keyed, setText } from './dom.js';
 import { clip, clock, cut } from './format.js';
 import { shownLines } from './lines.js';
-import { MAX_LINES } from './state.js';
+import { addOlder, forgetOlder, hasOlder, MAX_LINES } from './state.js';
 
 export { takeLogs } from './lines.js';
 
 const LONGEST = 1200;
 const NEAR_END = 24;
+/** Lines that are shown while somebody reads older ones, and events that are loaded at a time. */
+const MOST_SHOWN = 10000;
+const OLDER = 500;
 const KINDS = [['step', 'Steps'], ['plan', 'Plans'], ['model', 'Model'], ['research', 'Research'], ['question', 'Questions'], ['component', 'Components'], ['budget', 'Budget'], ['mission', 'Mission'], ['call', 'Halts']];
 const LEVELS = [['', 'Feedback and warnings'], ['info', 'All that is reported'], ['debug', 'Everything'], ['feedback', 'Feedback alone']];
 
@@ -48,8 +52,8 @@ export function showLines(list, elements, lines, make) {
   return made;
 }
 
-/** `nodeLog` is the log of the robot's nodes, where there is one. */
-export function createLog({ nodeLog = null } = {}) {
+/** `nodeLog` is the log of the robot's nodes, where there is one; `isWhole`: the lines are all there are. */
+export function createLog({ nodeLog = null, isWhole = false } = {}) {
   const option = ([value, word]) => h('option', { value }, word);
   const search = h('input', { type: 'search', placeholder: 'Filter lines', 'aria-label': 'Filter lines by text', oninput: () => rebuild() });
   const show = h('select', { 'aria-label': 'Which lines are shown', onchange: () => rebuild() },
@@ -58,11 +62,12 @@ export function createLog({ nodeLog = null } = {}) {
   const all = h('option', { value: '' }, 'All nodes');
   const nodes = h('select', { 'aria-label': 'Lines of which node', hidden: true, onchange: () => rebuild() }, all, h('optgroup', { label: 'Lines of one node' }));
   const list = h('ol.lines', { tabindex: '0', 'aria-label': 'Log, newest last' });
+  const earlier = h('button', { type: 'button', class: 'quiet', hidden: true, onclick: () => loadOlder() }, 'Earlier lines');
   const fresh = h('button', { type: 'button', class: 'fresh', hidden: true, onclick: () => toEnd() });
   const empty = h('p.empty');
   const root = h('section.panel.log', { 'aria-label': 'Log' },
     h('header.panel-head', h('h3', 'Log'), h('div.row', search, show, nodes)),
-    empty, list, fresh);
+    empty, earlier, list, fresh);
   const elements = new Map();
   let mission = null;
   let drawn = '';
@@ -74,11 +79,37 @@ export function createLog({ nodeLog = null } = {}) {
     follows = stillFollows(list, follows, top);
     top = list.scrollTop;
     if (follows) unread = 0;
+    else if (top < NEAR_END) loadOlder();
     tellFresh();
   }, { passive: true });
   new ResizeObserver(follow).observe(list);
   // A line gets its true height when it comes into sight.
   list.addEventListener('contentvisibilityautostatechange', follow);
+
+  let loading = false;
+  let older = 0;
+  /** The lines before those that are shown. What a person reads stays where it is. */
+  async function loadOlder() {
+    const of = mission;
+    if (loading || isWhole || !hasOlder(of)) return;
+    loading = true;
+    setText(earlier, 'Earlier lines are being loaded…');
+    try {
+      const events = await getJson(`/api/v1/missions/${encodeURIComponent(of.id)}/events?most=${OLDER}&before=${encodeURIComponent(of.lines[0].id)}`);
+      older = events.length;
+      addOlder(of, events);
+      setText(earlier, 'Earlier lines');
+    } catch {
+      setText(earlier, 'Earlier lines can\'t be loaded. Try again');
+    }
+    loading = false;
+    if (of !== mission) return;
+    follows = false;
+    const below = list.scrollHeight - list.scrollTop;
+    draw();
+    list.scrollTop = list.scrollHeight - below;
+    top = list.scrollTop;
+  }
 
   function follow() {
     if (!follows) return;
@@ -92,6 +123,7 @@ export function createLog({ nodeLog = null } = {}) {
   }
 
   function toEnd() {
+    if (mission) forgetOlder(mission);
     follows = true;
     unread = 0;
     follow();
@@ -111,8 +143,10 @@ export function createLog({ nodeLog = null } = {}) {
   function draw() {
     drawn = keyNow();
     const filter = { text: search.value, show: show.value, node: nodes.value };
-    const made = showLines(list, elements, shownLines(mission, nodeLog, filter, MAX_LINES), make);
-    if (!follows) unread += made;
+    const made = showLines(list, elements, shownLines(mission, nodeLog, filter, follows ? MAX_LINES : MOST_SHOWN), make);
+    if (!follows) unread += Math.max(0, made - older);
+    older = 0;
+    earlier.hidden = isWhole || !hasOlder(mission);
     drawNodes();
     empty.hidden = elements.size > 0;
     const isFiltered = filter.text || filter.show || filter.node;

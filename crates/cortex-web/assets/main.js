@@ -10,12 +10,14 @@ import { createHistory } from './history.js';
 import { bindKeys } from './keys.js';
 import { connectLive } from './live.js';
 import { createMissionPanel } from './mission.js';
-import { applyFrame, applyHistory, createState, missionOf, phaseTone, phaseWords } from './state.js';
+import { applyEarly, applyFrame, applyHistory, createState, missionOf, phaseTone, phaseWords } from './state.js';
 import { createStop } from './stop.js';
 import { createTaskBox } from './task.js';
 import { bindTheme } from './theme.js';
 import { createTools } from './tools.js';
 
+/** Events of a mission that a page begins with. */
+const FIRST_EVENTS = 400;
 const VIEWS = ['mission', 'robot', 'components', 'tools', 'history', 'access'];
 const byId = (id) => document.getElementById(id);
 
@@ -116,13 +118,25 @@ async function fetchWanted() {
     state.wanted.delete(id);
     if (fetching.has(id)) continue;
     fetching.add(id);
-    let events = null;
-    try {
-      events = await getJson(`/api/v1/missions/${encodeURIComponent(id)}/events`);
-    } catch { /* The mission is shown as having a gap. */ }
-    fetching.delete(id);
-    applyHistory(state, id, events);
+    // The last ones first: a long mission has more than a person reads.
+    applyHistory(state, id, await eventsOf(id, `most=${FIRST_EVENTS}`));
     schedule();
+    const before = missionOf(state, id).early?.before;
+    if (before) {
+      // What the state is made of; the other lines come when somebody scrolls to them.
+      applyEarly(state, id, await eventsOf(id, `most=20000&progress=latest&before=${encodeURIComponent(before)}`));
+      schedule();
+    }
+    fetching.delete(id);
+  }
+}
+
+/** Events of a mission; null where they can't be had: then it is shown as having a gap. */
+async function eventsOf(id, query) {
+  try {
+    return await getJson(`/api/v1/missions/${encodeURIComponent(id)}/events?${query}`);
+  } catch {
+    return null;
   }
 }
 
@@ -228,6 +242,14 @@ function shownMission() {
   return missions.find((one) => one.id === state.basis?.mission) ?? missions[missions.length - 1] ?? null;
 }
 
+/** What is needed to look into the mission that is shown, as a file. It changes nothing, so an old view is good enough. */
+function saveIncident() {
+  const one = shownMission();
+  const refused = !one ? 'There is no mission to save an incident of.' : mayOperate() ? '' : 'Saving an incident takes the role operate.';
+  byId('polite').textContent = refused || `The incident of ${clip(one.task, 100)} is being saved.`;
+  if (!refused) h('a', { href: `/api/v1/missions/${encodeURIComponent(one.id)}/incident`, download: '' }).click();
+}
+
 function draw() {
   dirty = false;
   drawStrip();
@@ -278,7 +300,7 @@ live = connectLive({
   },
 });
 
-bindKeys({ stop: stop.stop, goTo: (index) => { location.hash = VIEWS[index]; } });
+bindKeys({ stop: stop.stop, goTo: (index) => { location.hash = VIEWS[index]; }, saveIncident });
 bindTheme(byId('theme'));
 window.addEventListener('hashchange', showView);
 setInterval(schedule, 1000);

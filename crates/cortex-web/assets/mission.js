@@ -41,11 +41,11 @@ export function createMissionPanel({ actions, seenBasis, onReopened, compact = f
   const logSlot = h('div');
   let log = null;
   import('./log.js').then(({ createLog }) => {
-    log = createLog({ nodeLog });
+    log = createLog({ nodeLog, isWhole: isReplay });
     logSlot.replaceWith(log.root);
     again();
   });
-  const incident = h('a.button.quiet', { download: '', title: 'Its tape, report, the robot\'s health and tools, in one archive' }, icon('download'), 'Save incident');
+  const incident = h('a.button.quiet', { download: '', title: 'Its tape, report and log, the robot\'s health, and the latest messages of its topics, in one archive (key I)', 'aria-keyshortcuts': 'i' }, icon('download'), 'Save incident');
   const head = h('section.panel.mission-head', { 'aria-label': 'Task' },
     h('div.task-row', task, actions && !isReplay ? [incident, cancel] : null), confirm.box, answer, meta, alerts);
   const main = h('div.mission-main', head, report, planPanel);

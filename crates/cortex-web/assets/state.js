@@ -4,6 +4,8 @@
 export const MAX_LINES = 2000;
 const MAX_MISSIONS = 24;
 const MAX_HELD = 20000;
+/** Lines that are kept while somebody reads the older ones. */
+const MOST_KEPT = 20000;
 
 /** Milliseconds of a serialized Duration. */
 export function millis(duration) {
@@ -25,7 +27,9 @@ export function createMission(id) {
     task: '', origin: null, session: null, taskClass: null, phase: 'unknown', ahead: 0, turn: 0,
     acceptedMs: 0, lastMs: 0, plans: [], research: [], flight: [], questions: [], revisions: [], disputes: [],
     notes: [], halts: [], warnings: [], missing: null, paused: null, interrupted: null, stopping: null, replanning: null, result: null,
-    lines: [], dropped: 0,
+    lines: [], dropped: 0, keep: MAX_LINES,
+    /** Where only the last events are known: what comes before `before` makes the state, and what was taken since. */
+    early: null,
   };
 }
 
@@ -68,19 +72,59 @@ export function applyLive(state, event) {
     }
     return;
   }
-  applyEvent(mission, event);
+  take(mission, event);
 }
 
-/** Takes the earlier events of a mission, or null where they can't be had, and then the live ones that waited for them. */
+/**
+ * Takes the earlier events of a mission, or null where they can't be had, and then the live ones that waited for them. These may be its
+ * last events alone: then `early` says before which one the others are, which make the state.
+ */
 export function applyHistory(state, id, events) {
   const mission = missionOf(state, id);
   const held = mission.held;
   mission.held = [];
   mission.loading = false;
   if (!events) mission.gap = true;
+  else if (events.length && !mission.sequence && events[0].sequence > 1) mission.early = { before: events[0].id, since: [] };
   for (const event of [...(events ?? []), ...held]) {
-    if (event.sequence > mission.sequence) applyEvent(mission, event);
+    if (event.sequence > mission.sequence) take(mission, event);
   }
+}
+
+/** Takes the events before the last ones, without those that others outdate; or null where they can't be had. */
+export function applyEarly(state, id, events) {
+  const mission = missionOf(state, id);
+  const { early, held, loading, gap, lines, dropped, keep } = mission;
+  mission.early = null;
+  if (!early || !events) return;
+  const whole = createMission(id);
+  for (const event of events) change(whole, event);
+  for (const event of early.since) change(whole, event);
+  Object.assign(mission, whole, { held, loading, gap: gap || early.since.length > MAX_HELD, lines, dropped, keep });
+}
+
+/** Takes lines that were before those that are known. They are kept as long as somebody reads them. */
+export function addOlder(mission, events) {
+  const first = mission.lines[0]?.sequence ?? Infinity;
+  const older = events.filter((event) => event.sequence < first).map(lineOf);
+  mission.lines = [...older, ...mission.lines];
+  mission.keep = Math.min(MOST_KEPT, Math.max(MAX_LINES, mission.lines.length + 200));
+  mission.dropped -= older.length;
+}
+
+/** Whether there are lines before those that are known, and room for them. */
+export function hasOlder(mission) {
+  return Boolean(mission?.lines.length) && mission.lines[0].sequence > 1 && mission.lines.length < MOST_KEPT;
+}
+
+/** Nobody reads the older lines any more. */
+export function forgetOlder(mission) {
+  mission.keep = MAX_LINES;
+}
+
+function take(mission, event) {
+  if (mission.early && mission.early.since.length <= MAX_HELD) mission.early.since.push(event);
+  applyEvent(mission, event);
 }
 
 /** The mission after these events, as far as `untilMs`. */
@@ -256,6 +300,22 @@ const kinds = {
 
 /** Takes one event of a mission, in its order. Kinds that a later version may add are shown as a line and change nothing. */
 export function applyEvent(mission, event) {
+  change(mission, event);
+  mission.lines.push(lineOf(event));
+  const spare = mission.lines.length - mission.keep;
+  if (spare > 200) {
+    mission.dropped += spare;
+    mission.lines.splice(0, spare);
+  }
+}
+
+function lineOf(event) {
+  const payload = event.data.payload;
+  return { id: event.id, sequence: event.sequence, timeMs: Date.parse(event.time), event: event.event, kind: payload.kind, actor: event.actor, text: event.data.text, tone: tone(payload) };
+}
+
+/** What the event changes, without its line. */
+function change(mission, event) {
   const timeMs = Date.parse(event.time);
   const payload = event.data.payload;
   mission.sequence = event.sequence;
@@ -265,11 +325,6 @@ export function applyEvent(mission, event) {
   for (const flying of mission.flight) {
     const step = flying.step === null ? null : stepOf(mission, flying.step);
     if (step) Object.assign(step, { feedback: flying.feedback, stalled: flying.stalledMs });
-  }
-  mission.lines.push({ timeMs, event: event.event, kind: payload.kind, actor: event.actor, text: event.data.text, tone: tone(payload) });
-  if (mission.lines.length > MAX_LINES + 200) {
-    mission.dropped += 200;
-    mission.lines.splice(0, 200);
   }
 }
 

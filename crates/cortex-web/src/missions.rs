@@ -1,5 +1,6 @@
 //! What the robot is and has done, for those who look.
 
+use std::collections::VecDeque;
 use std::io;
 use std::path::Path as FilePath;
 use std::sync::Arc;
@@ -12,9 +13,9 @@ use axum::extract::{Path, Query, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
-use cortex_core::EventStream;
+use cortex_core::{EventStream, EventWindow, ProgressEvents};
 use cortex_protocol::overview::Overview;
-use cortex_protocol::{CloudEvent, MissionId, OpenQuestion, RecordedMission, Role, ToolSpec};
+use cortex_protocol::{CloudEvent, EventId, MissionEvent, MissionId, OpenQuestion, RecordedMission, Role, ToolSpec};
 use futures::{Stream, StreamExt as _, stream};
 use serde::Deserialize;
 use tokio::fs::File;
@@ -31,7 +32,10 @@ use crate::site::Site;
 /// Missions that are listed where the client does not say how many, and at most.
 const LISTED: usize = 50;
 const MOST_LISTED: usize = 500;
-/// Longest id of a mission, in bytes.
+/// Events of one part where the client does not say how many, and at most.
+const EVENTS: usize = 500;
+const MOST_EVENTS: usize = 20_000;
+/// Longest id of a mission or an event, in bytes.
 const ID_BYTES: usize = 128;
 /// A mission that goes on and whose last event is not known has nothing more now when it is silent for so long.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -74,16 +78,80 @@ pub(crate) async fn recorded(
     Ok(Json(site.port.recorded(before, most).await?))
 }
 
+/// Which events of a mission are wanted. Nothing: all.
+#[derive(Debug, Deserialize)]
+pub(crate) struct WantedEvents {
+    before: Option<String>,
+    most: Option<usize>,
+    progress: Option<ProgressEvents>,
+}
+
+impl WantedEvents {
+    /// None: all events are wanted.
+    fn window(self) -> Result<Option<EventWindow>, ApiError> {
+        let Self { before, most, progress } = self;
+        let before = before.filter(|id| !id.is_empty());
+        if before.is_none() && most.is_none() && progress.is_none() {
+            return Ok(None);
+        }
+        if before.as_ref().is_some_and(|id| id.len() > ID_BYTES) {
+            return Err(ApiError::invalid("That is no id of an event."));
+        }
+        let most = most.unwrap_or(EVENTS).clamp(1, MOST_EVENTS);
+        Ok(Some(EventWindow { before: before.map(EventId::new), most, progress: progress.unwrap_or_default() }))
+    }
+}
+
 /// `GET /api/v1/missions/ID/events`.
 pub(crate) async fn events(
     State(site): State<Arc<Site>>,
     Reading(caller): Reading,
     Path(mission): Path<String>,
+    wanted: Result<Query<WantedEvents>, QueryRejection>,
 ) -> Result<Response, ApiError> {
-    let events = so_far(&site, &mission_id(&mission)?).await?.take_until(caller.ended().cancelled_owned());
-    let begun = events.enumerate().map(|(at, event)| format!("{}{}", if at == 0 { "[" } else { ",\n" }, json(&*event)));
-    let chunks = begun.chain(stream::once(async { "]".to_owned() })).map(Ok::<_, std::convert::Infallible>);
+    let mission = mission_id(&mission)?;
+    let events = match wanted?.0.window()? {
+        Some(window) => stream::iter(part_of(&site, &mission, window).await?).left_stream(),
+        None => so_far(&site, &mission).await?.right_stream(),
+    };
+    let events = events.take_until(caller.ended().cancelled_owned());
+    let begun = events.enumerate().map(|(at, event)| format!("{}{}", if at == 0 { "" } else { ",\n" }, json(&*event)));
+    let chunks = stream::once(async { "[".to_owned() }).chain(begun).chain(stream::once(async { "]".to_owned() }));
+    let chunks = chunks.map(Ok::<_, std::convert::Infallible>);
     Ok(answer(Body::from_stream(chunks), "application/json", None))
+}
+
+/// The last events of a mission before a place, in their order.
+async fn part_of(site: &Arc<Site>, mission: &MissionId, window: EventWindow) -> Result<Vec<Arc<CloudEvent>>, ApiError> {
+    // What is known to have happened must be there, or a page would miss what lies between this and its live stream.
+    let last = site.hub.last_sequence(mission).filter(|_| window.before.is_none());
+    if let Some(events) = site.port.window(mission, window.clone()).await?
+        && last.is_none_or(|last| events.last().is_some_and(|event| event.sequence >= last))
+    {
+        return Ok(events.into_iter().map(Arc::new).collect());
+    }
+    let mut events = Box::pin(so_far(site, mission).await?);
+    let mut part = VecDeque::new();
+    while let Some(event) = events.next().await {
+        if window.before.as_ref() == Some(&event.id) {
+            return Ok(part.into());
+        }
+        if window.progress == ProgressEvents::Latest && is_progress(&event) && part.back().is_some_and(is_progress) {
+            part.pop_back();
+        }
+        part.push_back(event);
+        if part.len() > window.most {
+            part.pop_front();
+        }
+    }
+    match window.before {
+        None => Ok(part.into()),
+        Some(_) => Err(ApiError::new(ErrorKind::NotFound, "This mission has no such event.")),
+    }
+}
+
+fn is_progress(event: &Arc<CloudEvent>) -> bool {
+    matches!(event.data.payload, MissionEvent::Progress { .. })
 }
 
 /// `GET /api/v1/missions/ID/report`.

@@ -135,7 +135,12 @@ fn add_readings(document: &mut Document) {
     document.add_query("/api/v1/missions", "before", "Those that began before this mission.", "string");
     document.add_query("/api/v1/missions", "most", "How many, from 1 to 500.", "integer");
     let answer = document.json::<Vec<CloudEvent>>();
-    document.add("get", "/api/v1/missions/{id}/events", watch, "Its events so far.", Nothing, answer);
+    let path = "/api/v1/missions/{id}/events";
+    document.add("get", path, watch, "Its events so far, or a part of them.", Nothing, answer);
+    document.add_query(path, "before", "The last ones before the event of this id.", "string");
+    document.add_query(path, "most", "How many of the last ones, from 1 to 20000.", "integer");
+    let what = "'latest': of those that only say how a call is getting on, those alone that are not outdated at once.";
+    document.add_query(path, "progress", what, "string");
     let tape = Other("application/x-ndjson");
     document.add("get", "/api/v1/missions/{id}/tape", "the role operate", "Its tape, as it is.", Nothing, tape);
     document.add("get", "/api/v1/missions/{id}/report", watch, "A report.", Nothing, Other("text/markdown"));

@@ -17,7 +17,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -28,6 +28,7 @@ use crate::access::Access;
 use crate::arrival::{Arrival, arrive, astray};
 use crate::connection::Connection;
 use crate::hub::Hub;
+use crate::incident;
 use crate::known_commands::KnownCommands;
 use crate::places::Places;
 use crate::refused_logins::RefusedLogins;
@@ -85,6 +86,7 @@ impl WebServer {
                     commands: KnownCommands::default(),
                     connections: Arc::default(),
                     refused_logins: RefusedLogins::default(),
+                    incidents: Arc::new(Semaphore::new(incident::AT_A_TIME)),
                     views: Arc::default(),
                     started_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs()),
                     tasks,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cortex_core::OperatorPort;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -27,6 +28,8 @@ pub(crate) struct Site {
     /// What of the robot is looked at.
     pub(crate) views: Arc<Views>,
     pub(crate) refused_logins: RefusedLogins,
+    /// Whose turn it is to save an incident.
+    pub(crate) incidents: Arc<Semaphore>,
     /// When the server was started, in seconds since 1970.
     pub(crate) started_s: u64,
     pub(crate) connections: Arc<LiveConnections>,

@@ -9,7 +9,7 @@ use cortex_commands::arguments::{
     ToolsArguments, WordingsArguments,
 };
 use cortex_robot::supervision::GUARD;
-use cortex_watch::WatchArguments;
+use cortex_watch::{IncidentArguments, WatchArguments};
 
 /// Talk to a ROS 2 robot: Cortex finds out what it can do, plans a task given in plain language, and carries it out
 /// step by step.
@@ -28,6 +28,7 @@ Examples:
   cortex pending                                   what missions ask people; `cortex approve` or `cortex deny` answers
   cortex status --watch                            its live status
   cortex watch                                     its missions live, with approvals and STOP by key
+  cortex incident                                  save the tape, the log and the latest messages of the last mission
   cortex tools                                     what the robot can do
   cortex call send_request_to_lamp/switch '{\"data\": true}'
   cortex plan \"look around the kitchen\"           what it would do
@@ -66,6 +67,8 @@ pub(crate) enum Command {
     Status(StatusArguments),
     /// Watch the running Cortex in the terminal: the mission, its plan, what it asks. Stop, approve and send tasks by key.
     Watch(WatchArguments),
+    /// Save what is needed to look into a mission elsewhere, in one archive: tape, health, log, messages of topics.
+    Incident(IncidentArguments),
     /// Make a plan for a task and print it, without carrying it out. Tools that only look are called.
     Plan(PlanArguments),
     /// List what the robot can do, and what is there but can't be called.

@@ -74,6 +74,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Resume(server) => cortex_commands::resume(&server).await,
         Command::Status(arguments) => cortex_commands::status(&arguments).await,
         Command::Watch(arguments) => Ok(cortex_watch::run(arguments.options()?).await?),
+        Command::Incident(arguments) => Ok(cortex_watch::incident(&arguments).await?),
         Command::Plan(arguments) => cortex_commands::plan(arguments).await,
         Command::Call(arguments) => cortex_commands::call(arguments).await,
         Command::Tools(arguments) => cortex_commands::tools(arguments).await,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cortex_config::{IncomingChoice, LoginChoice, PageSettings, SecretPlace, TlsChoice, WebhookChoice};
 use cortex_core::OperatorPort;
 use cortex_interfaces::Interfaces;
+use cortex_node::IncidentKeeper;
 use cortex_node::management::tell;
 use cortex_protocol::Role;
 use cortex_robot::Robot;
@@ -27,14 +28,20 @@ pub(crate) fn node_log(has_page: bool, robot: &Robot) -> Option<Arc<NodeLog>> {
 }
 
 /// Ends the page, and then what it shows.
-pub(crate) async fn end(page: Option<WebServer>, log: Option<Arc<NodeLog>>) {
+pub(crate) async fn end(page: Option<WebServer>, log: Option<Arc<NodeLog>>, incident: Option<Arc<IncidentKeeper>>) {
     if let Some(page) = page {
         page.shut_down().await;
     }
-    if let Some(log) = log {
-        // Joining its thread blocks.
-        let _ = tokio::task::spawn_blocking(move || log.shut_down()).await;
-    }
+    // Joining their threads blocks.
+    let ending = move || {
+        if let Some(log) = log {
+            log.shut_down();
+        }
+        if let Some(incident) = incident {
+            incident.shut_down();
+        }
+    };
+    let _ = tokio::task::spawn_blocking(ending).await;
 }
 
 /// Serves the page there, and says where it is, also to `tell_page`. Whoever is not at this machine needs a code, of which the first is printed.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_config::{Resolved, Sources};
-use cortex_core::{LogPort, ToolProvider};
+use cortex_core::{IncidentPort, LogPort, ToolProvider};
 use cortex_custom_actions::CustomActions;
 use cortex_events as events;
 use cortex_model::Reflex;
 use cortex_node::management::{self, Among, Management, tell};
-use cortex_node::{Agent, Operators, SelfWatch, Watched, logging};
+use cortex_node::{Agent, IncidentKeeper, Operators, SelfWatch, Watched, logging};
 use cortex_protocol::ComponentName;
 use cortex_robot::supervision::actions::Actions;
 use cortex_robot::supervision::{self, RobotRecipe, Supervision};
@@ -125,6 +125,8 @@ async fn serve(
     // Before anything begins, whoever wants it.
     let memory = stop_memory(&mut config);
     let (page, sessions) = (resolved.web, page::sessions(&config));
+    let (kept, configuration) = (resolved.incident, cortex_config::shown(&sources.layers));
+    let recipe_text = recipe.as_ref().and_then(|recipe| cortex_config::without_secrets(&recipe.text));
     let name = resolved.robot;
     let runtime = Runtime::start(config, model);
     // The robot first: of two tools with one name, its own is used.
@@ -152,9 +154,11 @@ async fn serve(
     let self_watch = SelfWatch::start(watched, figures, resolved.watch.hang)?;
     let views = RobotViews::new(&robot.graph, &robot.endpoints, &robot.discovery);
     let node_log = page::node_log(page.is_some(), robot);
+    let incident = page.is_some().then(|| Arc::new(IncidentKeeper::start(robot, kept, configuration, recipe_text)));
     let operators = Operators::new(agent.clone(), &runtime, stop.handle(), &self_watch)
         .with_robot(Arc::new(views))
-        .with_log(node_log.clone().map(|log| -> Arc<dyn LogPort> { log }));
+        .with_log(node_log.clone().map(|log| -> Arc<dyn LogPort> { log }))
+        .with_incident(incident.clone().map(|incident| -> Arc<dyn IncidentPort> { incident }));
     let page = page
         .and_then(|page| page::serve(page, name, sessions, Arc::new(operators), |place| self_watch.tell_page(place)));
     #[cfg(debug_assertions)]
@@ -196,7 +200,7 @@ async fn serve(
         None => Vec::new(),
     };
     server.shut_down().await;
-    page::end(page, node_log).await;
+    page::end(page, node_log, incident).await;
     end_threads(self_watch, stop).await;
     offering.abort();
     speaking.abort();

@@ -1,12 +1,13 @@
-//! What the tests of the page run in: Debian's Chromium, driven through its WebDriver, and Node.js for the page's own
-//! modules.
+//! What the tests of the page run in: Debian's Chromium, driven through its WebDriver, Node.js for the page's own modules, and
+//! axe-core, which looks at the pages.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::accessibility;
 use crate::cargo;
 use crate::prerequisites::{Missing, find_any, find_program, require_all};
 use crate::progress;
@@ -26,17 +27,18 @@ pub(crate) fn is_needed(packages: &[&str]) -> bool {
     packages.is_empty() || packages.contains(&TESTS)
 }
 
-/// Makes the browser available. Root on a Debian machine, as in CI, gets it installed; everybody else is told how.
-pub(crate) fn ensure() -> Result<()> {
-    if missing().is_empty() {
-        return Ok(());
-    }
-    if rustix::process::geteuid().is_root()
+/// Makes the browser available, and what looks at its pages. Root on a Debian machine, as in CI, gets it installed; everybody
+/// else is told how. Returns where the script lies that looks at pages.
+pub(crate) fn ensure() -> Result<PathBuf> {
+    let lacks = missing();
+    if !lacks.is_empty()
+        && rustix::process::geteuid().is_root()
         && let Some(apt_get) = find_program("apt-get")
     {
-        install(&apt_get)?;
+        install(&apt_get, &lacks)?;
     }
-    require_all(&missing())
+    require_all(&missing())?;
+    accessibility::ensure()
 }
 
 fn missing() -> Vec<Missing> {
@@ -58,6 +60,14 @@ fn missing() -> Vec<Missing> {
             "install Node.js 18 or newer",
         ));
     }
+    // It is needed once on a machine.
+    if !accessibility::is_there() && find_program(accessibility::NPM).is_none() {
+        missing.push(Missing::new(
+            "npm, which brings axe-core for the tests of the page",
+            &[accessibility::NPM],
+            "install npm, for this one download",
+        ));
+    }
     missing
 }
 
@@ -75,7 +85,7 @@ pub(crate) fn test_modules(repository: &Path) -> Result<()> {
     cargo::run("testing the page's modules", &mut node)
 }
 
-fn install(apt_get: &Path) -> Result<()> {
+fn install(apt_get: &Path, lacks: &[Missing]) -> Result<()> {
     let run = |arguments: &[&str]| -> Result<()> {
         let mut command = Command::new(apt_get);
         command.args(["--quiet", "--yes", "--no-install-recommends"]).args(arguments);
@@ -88,7 +98,10 @@ fn install(apt_get: &Path) -> Result<()> {
     };
     progress::step("installing Chromium for the tests of the page", || {
         run(&["update"])?;
-        run(&[&["install"], PACKAGES.as_slice()].concat())
+        let mut packages: Vec<&str> = lacks.iter().flat_map(|one| &one.packages).map(String::as_str).collect();
+        packages.sort_unstable();
+        packages.dedup();
+        run(&[&["install"], packages.as_slice()].concat())
     })
 }
 

@@ -1,4 +1,4 @@
-//! The cache that all clones on a machine share: private ROS 2 prefixes and built interfaces.
+//! The cache that all clones on a machine share: private ROS 2 prefixes, built interfaces, and what tests download.
 //!
 //! An entry is a folder that is either complete (a marker was written last) or worthless. It is built in place, because
 //! Python environments and CMake exports hold absolute paths, under a lock that the building programs inherit: a second
@@ -26,16 +26,19 @@ pub(crate) enum Kind {
     Ros,
     /// Builds of the interface package.
     Interfaces,
+    /// The script that looks for what keeps people from using a page.
+    Axe,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 2] = [Self::Ros, Self::Interfaces];
+    pub(crate) const ALL: [Self; 3] = [Self::Ros, Self::Interfaces, Self::Axe];
 
     /// The sub-folder's name.
     pub(crate) fn folder(self) -> &'static str {
         match self {
             Self::Ros => "ros",
             Self::Interfaces => "interfaces",
+            Self::Axe => "axe",
         }
     }
 
@@ -44,6 +47,7 @@ impl Kind {
         match self {
             Self::Ros => "ROS 2 set-up",
             Self::Interfaces => "build of the interfaces",
+            Self::Axe => "download of axe-core",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `cargo xtask`: the developers' commands. Each one brings what it needs along, so that a new machine needs only Rust, a
 //! C and C++ compiler and Python.
 
+mod accessibility;
 mod browser;
 mod cache;
 mod cargo;

@@ -7,6 +7,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result};
 
+use crate::accessibility;
 use crate::browser;
 use crate::cargo::{self, Metadata, Profile};
 use crate::progress;
@@ -84,8 +85,9 @@ pub(crate) fn show_recorded(repository: &Path) -> Result<ExitCode> {
 /// Runs all tests of all members, or the ones that the arguments name.
 pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> {
     let packages = packages(arguments);
+    let mut axe = None;
     if browser::is_needed(&packages) {
-        browser::ensure()?;
+        axe = Some(browser::ensure()?);
         browser::test_modules(repository)?;
     }
     let ros = prepare(repository, Purpose::Test)?;
@@ -100,6 +102,9 @@ pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> 
         test.arg("--workspace");
     }
     test.args(arguments).env(BINARIES, binaries);
+    if let Some(axe) = axe {
+        test.env(accessibility::VARIABLE, axe);
+    }
     if std::env::var_os(TEST_THREADS).is_none() {
         // Tests on real robots wait for most of their time: a robot for each core leaves three quarters of it idle.
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);

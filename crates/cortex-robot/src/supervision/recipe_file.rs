@@ -15,6 +15,8 @@ pub struct RobotRecipe {
     pub recipe: Recipe,
     /// Where its relative paths begin.
     pub folder: PathBuf,
+    /// As it was written.
+    pub text: String,
 }
 
 /// Reads the recipe of a robot that is brought up here. None: it is wrong, or this machine has not the programs of its
@@ -28,7 +30,7 @@ pub fn read(file: &Path) -> anyhow::Result<Option<RobotRecipe>> {
             // Without what an action runs, the robot is whole.
             warn(&text, file, missing.of_actions);
             if missing.of_components.is_empty() {
-                return Ok(Some(RobotRecipe { recipe, folder }));
+                return Ok(Some(RobotRecipe { recipe, folder, text }));
             }
             print_problems(&Problems::locate(&text, missing.of_components), file);
             Ok(None)

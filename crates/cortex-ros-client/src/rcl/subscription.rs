@@ -92,6 +92,29 @@ impl Subscription {
         Err(RosError::Endpoint { name: self.name.clone(), problem: last_error() })
     }
 
+    /// Takes a message that has arrived as it was on the wire, and gives when it was published and when it arrived, in
+    /// nanoseconds since 1970; 0 where the middleware does not tell. None when none has arrived: then the buffer holds
+    /// nothing of use.
+    ///
+    /// # Errors
+    /// When the middleware refuses.
+    pub(crate) fn take_serialized(&self, buffer: &mut SerializedBuffer) -> Result<Option<(i64, i64)>, RosError> {
+        // SAFETY: zero-initialised value by copy.
+        let mut about = unsafe { rcl::rmw_get_zero_initialized_message_info() };
+        // SAFETY: the subscription and the buffer are initialised; the library makes the buffer as large as it must be.
+        // Null stands for what is not wanted.
+        let code =
+            unsafe { rcl::rcl_take_serialized_message(self.subscription, &mut buffer.0, &mut about, ptr::null_mut()) };
+        if is_ok(code) {
+            return Ok(Some((about.source_timestamp, about.received_timestamp)));
+        }
+        if code == rcl::RCL_RET_SUBSCRIPTION_TAKE_FAILED.cast_signed() {
+            super::forget_error();
+            return Ok(None);
+        }
+        Err(RosError::Endpoint { name: self.name.clone(), problem: last_error() })
+    }
+
     /// How many publishers it is connected with.
     ///
     /// # Errors
@@ -106,6 +129,37 @@ impl Subscription {
 
     pub(super) fn as_ptr(&self) -> *const rcl::rcl_subscription_t {
         self.subscription
+    }
+}
+
+/// What messages are taken into as they were on the wire. Grows as it must.
+pub(crate) struct SerializedBuffer(rcl::rcutils_uint8_array_t);
+
+// SAFETY: nothing in it belongs to the thread that made it.
+unsafe impl Send for SerializedBuffer {}
+
+impl SerializedBuffer {
+    /// An empty one.
+    pub(crate) fn new() -> Self {
+        // SAFETY: returns a plain value by copy; needs no set-up.
+        let allocator = unsafe { rcl::rcutils_get_default_allocator() };
+        Self(rcl::rcutils_uint8_array_t { buffer: ptr::null_mut(), buffer_length: 0, buffer_capacity: 0, allocator })
+    }
+
+    /// The message that was taken last.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        if self.0.buffer.is_null() {
+            return &[];
+        }
+        // SAFETY: the library has written so many bytes there, and nobody else writes while it is borrowed.
+        unsafe { std::slice::from_raw_parts(self.0.buffer, self.0.buffer_length) }
+    }
+}
+
+impl Drop for SerializedBuffer {
+    fn drop(&mut self) {
+        // SAFETY: what it points to came from its allocator. It accepts an empty one.
+        unsafe { rcl::rcutils_uint8_array_fini(&mut self.0) };
     }
 }
 

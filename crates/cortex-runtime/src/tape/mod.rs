@@ -4,7 +4,7 @@
 //!
 //! - [`record`]: one line; `writer`: how lines get onto the disk; `chain`: how a change afterwards is found out;
 //! - [`folder`]: the files, their names, age and fixing; `recorded`: a list of them; `summary`: one in a few words;
-//! - [`reader`]: reading them back; `published`: what was published, over all tapes; [`mod@replay`]: running a mission again; [`follow`]: reading along.
+//! - [`reader`]: reading them back; `published`: what was published, over all tapes; `window`: a part of that, from the end; [`mod@replay`]: running a mission again; [`follow`]: reading along.
 //!
 //! What moves something is on the disk before it is carried out: see `Tape::write_permit`.
 
@@ -31,6 +31,7 @@ pub mod record;
 mod recorded;
 pub mod replay;
 mod summary;
+mod window;
 mod writer;
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub(crate) use mission::fraction;
 pub(crate) use mission::{MissionView, StepView};
 pub(crate) use stop::{StopState, StopWay};
 
+use crate::incident::{SaveError, SavedIncident};
 use crate::wire::{Basis, Frame, ReceivedEvent, RequestError, Seen, StopAnswer, You};
 
 /// Without a frame for so long, the picture is frozen: the server sends one every 250 ms.
@@ -42,6 +43,8 @@ pub(crate) enum Update {
     Answered(Result<CommandOutcome, RequestError>),
     /// A STOP that was sent as a request of its own was answered.
     StopAnswered(Result<CommandOutcome, RequestError>),
+    /// An incident was saved, or was not.
+    IncidentSaved(Result<SavedIncident, SaveError>),
 }
 
 /// Something that people are told once, in the line above the keys.
@@ -105,6 +108,10 @@ impl Model {
                 self.note(Tone::Bad, format!("No answer, so it may have happened; look. {problem}"));
             }
             Update::StopAnswered(answer) => self.take_stop(answer),
+            Update::IncidentSaved(Ok(saved)) => {
+                self.note(Tone::Good, format!("The incident is in {}", saved.path.display()));
+            }
+            Update::IncidentSaved(Err(error)) => self.note(Tone::Bad, format!("The incident was not saved: {error}")),
         }
     }
 

@@ -14,7 +14,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 /// Rows of what the person was told.
 const NOTICE_ROWS: usize = 3;
 /// What keys do. The first ones are what somebody in a hurry needs.
-const KEYS: [(&str, &str); 18] = [
+const KEYS: [(&str, &str); 19] = [
     ("S, !", "STOP the robot, at once. No key locks it."),
     ("Ctrl-S", "the same, also while you type"),
     ("q, Ctrl-C", "leave the view. No stop: the robot goes on."),
@@ -23,6 +23,7 @@ const KEYS: [(&str, &str); 18] = [
     ("t", "type a task"),
     ("e", "revise the task that runs"),
     ("c", "cancel the mission that runs; asks once more"),
+    ("i", "save an incident of the mission, in this folder: tape, log, topics"),
     ("y", "say yes to a question, for this once"),
     ("m", "say yes for as long as this mission runs"),
     ("n", "say no; you may say why"),

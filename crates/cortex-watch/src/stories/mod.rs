@@ -1,5 +1,6 @@
 //! The whole view before a real server: keys go in, pictures come out.
 
+mod incident;
 mod server;
 mod terminal;
 
@@ -40,6 +41,8 @@ struct Person {
     pictures: mpsc::Receiver<Picture>,
     showing: JoinHandle<Result<ExitCode, WatchError>>,
     connecting: JoinHandle<()>,
+    /// Where incidents are saved.
+    folder: tempfile::TempDir,
 }
 
 impl Drop for Person {
@@ -59,8 +62,19 @@ impl Person {
             stream::unfold(pressed, |mut pressed| async { Some((io::Result::Ok(pressed.recv().await?), pressed)) });
         let size = || Some(Rect::new(0, 0, 90, 40));
         let keys_of_view = Box::pin(pressed);
-        let edges = Edges { http, updates, stops, keys: keys_of_view, size, pictures: sender, ink: Ink::Plain };
-        Self { keys, pictures, showing: tokio::spawn(show(edges)), connecting: tokio::spawn(connection.run()) }
+        let folder = tempfile::tempdir().unwrap();
+        let edges = Edges {
+            http,
+            updates,
+            stops,
+            keys: keys_of_view,
+            size,
+            pictures: sender,
+            ink: Ink::Plain,
+            folder: folder.path().to_owned(),
+        };
+        let (showing, connecting) = (tokio::spawn(show(edges)), tokio::spawn(connection.run()));
+        Self { keys, pictures, showing, connecting, folder }
     }
 
     async fn press(&self, key: impl Into<KeyEvent>) {

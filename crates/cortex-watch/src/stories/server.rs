@@ -51,6 +51,8 @@ pub(super) struct Robot {
     pub(super) generation: u32,
     /// What the next command is answered.
     pub(super) answer: (StatusCode, Value),
+    /// The archive of every mission's incident. None: there is no such mission.
+    pub(super) archive: Option<Vec<u8>>,
     frame: u64,
     said: Vec<Said>,
 }
@@ -87,6 +89,7 @@ impl Server {
             hears_socket: true,
             generation: 0,
             answer: (StatusCode::OK, json!({"outcome": "submitted", "mission": made::MISSION})),
+            archive: None,
             frame: 100,
             said: Vec::new(),
         };
@@ -98,6 +101,7 @@ impl Server {
         let router = Router::new()
             .route("/api/v1/overview", get(overview_of))
             .route("/api/v1/missions/{id}/events", get(events_of))
+            .route("/api/v1/missions/{id}/incident", get(incident_of))
             .route("/api/v1/live", get(live))
             .route("/api/v1/commands", post(command))
             .route("/stop", post(stop))
@@ -176,6 +180,12 @@ async fn overview_of(State(shared): State<Shared>) -> Json<Overview> {
 async fn events_of(State(shared): State<Shared>, Path(id): Path<String>) -> Json<Vec<Value>> {
     let events = shared.robot().events.clone();
     Json(events.into_iter().filter(|event| event["subject"] == id.as_str()).collect())
+}
+
+async fn incident_of(State(shared): State<Shared>) -> Response {
+    let archive = shared.robot().archive.clone();
+    let error = json!({"kind": "not_found", "reason": "There are no events of this mission."});
+    archive.map_or_else(|| (StatusCode::NOT_FOUND, Json(error)).into_response(), IntoResponse::into_response)
 }
 
 async fn command(State(shared): State<Shared>, headers: HeaderMap, Json(request): Json<CommandRequest>) -> Response {

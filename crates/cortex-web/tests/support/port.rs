@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use cortex_core::{
-    CONTROL_LEASE, ClientPort, ControlLoss, ControlPort, EventStream, LogPort, LogStream, OperatorPort, OverviewStream,
-    RobotPort, control,
+    CONTROL_LEASE, ClientPort, ControlLoss, ControlPort, EventStream, EventWindow, IncidentPort, LogPort, LogStream,
+    OperatorPort, OverviewStream, RobotPort, control,
 };
 use cortex_protocol::event::{EventData, SPEC_VERSION};
 use cortex_protocol::overview::{OVERVIEW_VERSION, Overview};
@@ -36,6 +36,10 @@ pub(crate) struct ScriptedPort {
     /// Stops that have come to their end.
     pub(crate) stops_ended: watch::Sender<usize>,
     pub(crate) tape: Mutex<Option<PathBuf>>,
+    /// What can be read from the end of a mission. None: nothing can.
+    pub(crate) window: Mutex<Option<Vec<CloudEvent>>>,
+    /// What is kept for an incident.
+    pub(crate) incident: Mutex<Option<Arc<dyn IncidentPort>>>,
     /// The log of the robot's nodes. None: it is not read.
     pub(crate) log: Option<Arc<ScriptedLog>>,
     /// Whether the next task is refused because there is too much to do.
@@ -98,6 +102,8 @@ impl ScriptedPort {
             stops_end: watch::Sender::new(true),
             stops_ended: watch::Sender::new(0),
             tape: Mutex::default(),
+            window: Mutex::default(),
+            incident: Mutex::default(),
             log: Some(Arc::new(ScriptedLog { lines: Mutex::default(), newest: broadcast::Sender::new(20_000) })),
             is_busy: AtomicBool::new(false),
             refills: AtomicUsize::new(0),
@@ -314,6 +320,14 @@ impl OperatorPort for ScriptedPort {
 
     fn node_log(&self) -> Option<Arc<dyn LogPort>> {
         self.log.clone().map(|log| -> Arc<dyn LogPort> { log })
+    }
+
+    fn incident(&self) -> Option<Arc<dyn IncidentPort>> {
+        self.incident.lock().unwrap().clone()
+    }
+
+    async fn window(&self, _: &MissionId, _: EventWindow) -> Result<Option<Vec<CloudEvent>>, CommandError> {
+        Ok(self.window.lock().unwrap().clone())
     }
 
     fn tape(&self, _mission: &MissionId) -> Result<PathBuf, CommandError> {

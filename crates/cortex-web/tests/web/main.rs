@@ -15,6 +15,7 @@ mod commands;
 mod control;
 mod first_load;
 mod hostile;
+mod incident;
 mod live;
 mod logs;
 mod missions;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{TestServer, refusal};
+use crate::support::{HANGS, TestServer, refusal};
 
 #[tokio::test]
 async fn a_mission_is_read_back_up_to_now() {
@@ -99,48 +99,53 @@ async fn the_document_names_what_there_is() {
     assert_eq!(refusal(server.get("/stop")).await, (405, "invalid".to_owned()));
 }
 
-/// The files of an archive, with what they hold.
-fn unpacked(archive: &[u8]) -> std::collections::BTreeMap<String, String> {
-    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(archive));
-    let read = |entry: std::io::Result<tar::Entry<'_, _>>| {
-        let mut entry = entry.unwrap();
-        let name = entry.path().unwrap().display().to_string();
-        let mut text = String::new();
-        std::io::Read::read_to_string(&mut entry, &mut text).unwrap();
-        (name, text)
-    };
-    archive.entries().unwrap().map(read).collect()
+#[tokio::test]
+async fn parts_of_a_mission_from_its_end_are_all_of_it() {
+    let server = TestServer::start();
+    server.port.tell(50, "a line");
+    let whole = server.get_json("/api/v1/missions/m/events").await;
+    let whole = whole.as_array().unwrap();
+    for most in [1, 7, 49, 50, 500] {
+        let (mut parts, mut before) = (Vec::new(), String::new());
+        loop {
+            let part = server.get_json(&format!("/api/v1/missions/m/events?most={most}{before}")).await;
+            let part = part.as_array().unwrap().clone();
+            assert!(part.len() <= most);
+            let Some(first) = part.first() else { break };
+            before = format!("&before={}", first["id"].as_str().unwrap());
+            parts.splice(0..0, part);
+        }
+        assert_eq!(&parts, whole, "in parts of {most}");
+    }
+    let last = server.get_json("/api/v1/missions/m/events?progress=latest").await;
+    assert_eq!(last.as_array().unwrap(), whole, "what is no progress is never left out");
+    for (query, expected) in [
+        ("before=other", (404, "not_found")),
+        ("progress=some", (400, "invalid")),
+        ("most=-1", (400, "invalid")),
+        (&format!("before={}", "x".repeat(1_000)), (400, "invalid")),
+    ] {
+        let refused = refusal(server.get(&format!("/api/v1/missions/m/events?{query}"))).await;
+        assert_eq!(refused, (expected.0, expected.1.to_owned()), "{query}");
+    }
+    assert_eq!(refusal(server.get("/api/v1/missions/other/events?most=1")).await, (404, "not_found".to_owned()));
 }
 
 #[tokio::test]
-async fn an_incident_holds_what_is_needed_to_look_into_a_mission() {
+async fn a_part_that_the_tape_does_not_hold_yet_comes_from_where_it_is() {
     let server = TestServer::start();
-    server.port.tell(3, "<script> and ```");
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("tape.jsonl");
-    let tape = "{\"a\":1}\n".repeat(200_000);
-    std::fs::write(&path, &tape).unwrap();
-    *server.port.tape.lock().unwrap() = Some(path);
-    let answer = server.get("/api/v1/missions/m/incident").send().await.unwrap();
-    assert_eq!(answer.headers()["content-disposition"], "attachment; filename=\"incident-m.tar.gz\"");
-    let files = unpacked(&answer.bytes().await.unwrap());
-    assert!(files["incident-m/tape.jsonl"] == tape);
-    assert!(files["incident-m/report.md"].contains("# Mission report"));
-    let overview: Value = serde_json::from_str(&files["incident-m/overview.json"]).unwrap();
-    assert_eq!(overview["robot"], "Robbie");
-    let versions: Value = serde_json::from_str(&files["incident-m/versions.json"]).unwrap();
-    assert_eq!((&versions["mission"], &versions["robot"]), (&"m".into(), &"Robbie".into()));
-    for named in files["incident-m/README.txt"].lines().filter_map(|line| line.split_once("  ")) {
-        let (name, _) = named;
-        assert!(name.is_empty() || files.contains_key(&format!("incident-m/{name}")), "{name}");
-    }
-    assert!(crate::support::log().contains("incident"), "who has kept it is in the log");
-    // Without a tape there is the rest; without the mission there is nothing.
-    *server.port.tape.lock().unwrap() = None;
-    let answer = server.get("/api/v1/missions/m/incident").send().await.unwrap();
-    assert!(!unpacked(&answer.bytes().await.unwrap()).contains_key("incident-m/tape.jsonl"));
-    assert_eq!(refusal(server.get("/api/v1/missions/other/incident")).await, (404, "not_found".to_owned()));
-    let watcher = server.log_in("visitor", cortex_protocol::Role::Watch).await;
-    let request = server.get("/api/v1/missions/m/incident").bearer_auth(watcher);
-    assert_eq!(refusal(request).await, (403, "forbidden".to_owned()));
+    server.port.tell(30, "a line");
+    let whole = server.get_json("/api/v1/missions/m/events").await;
+    let whole = whole.as_array().unwrap();
+    let tape = whole[..20].iter().map(|event| serde_json::from_value(event.clone()).unwrap()).collect();
+    *server.port.window.lock().unwrap() = Some(tape);
+    // Of what is known to have happened, the tape lacks the last ones. It is known a moment after it happens.
+    let known = async {
+        while server.get_json("/api/v1/missions/m/events?most=5").await.as_array().unwrap() != &whole[25..] {}
+    };
+    tokio::time::timeout(HANGS, known).await.unwrap();
+    // Where nothing is lacking, nothing else is read.
+    let before = whole[10]["id"].as_str().unwrap();
+    let part = server.get_json(&format!("/api/v1/missions/m/events?most=5&before={before}")).await;
+    assert_eq!(part.as_array().unwrap(), &whole[..20]);
 }
