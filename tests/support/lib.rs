@@ -368,7 +368,11 @@ pub fn python() -> PathBuf {
 }
 
 /// A program of the workspace.
-pub(crate) fn binary(name: &str) -> PathBuf {
+///
+/// # Panics
+/// When it is not built.
+#[must_use]
+pub fn binary(name: &str) -> PathBuf {
     let folder = std::env::var_os("CORTEX_BIN_DIR")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/debug"), PathBuf::from);
     let path = folder.join(name);
