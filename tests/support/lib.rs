@@ -375,7 +375,11 @@ pub fn binaries() -> PathBuf {
 }
 
 /// A program of the workspace.
-pub(crate) fn binary(name: &str) -> PathBuf {
+///
+/// # Panics
+/// When it is not built.
+#[must_use]
+pub fn binary(name: &str) -> PathBuf {
     let path = binaries().join(name);
     assert!(path.is_file(), "{} is not there; run the stories by `cargo xtask test`", path.display());
     path
