@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_interfaces::{InterfaceError, Interfaces};
+use cortex_interfaces::{Conventions, InterfaceError, Interfaces};
 use cortex_protocol::{ComponentName, ToolSpec};
 use cortex_ros_client::dynamic::Endpoints;
 use cortex_ros_client::graph::Graph;
@@ -26,9 +26,10 @@ use crate::catalog::{Catalog, Offers, TypeKey, TypeState};
 use crate::definitions::{self, Definitions};
 use crate::directory::{Answer, Directory, MOST_COMPONENTS, Run, Task};
 use crate::heartbeat::{Heartbeats, LOOK};
-use crate::policy::Policy;
+use crate::shown_nodes::GraphPolicy as _;
 use crate::statuses::{Hearing, Statuses};
 use crate::type_loader::{self, TypeLoader};
+use cortex_discovery_policy::Policy;
 
 /// A graph without changes for this long is taken to be complete, but not before the node has been on it for a while:
 /// Fast DDS finds most nodes within 0.3 s, but in a fifth of the starts some only by its next announcement, 3 s later.
@@ -66,6 +67,8 @@ pub(crate) struct Shared {
     pub(crate) endpoints: Endpoints,
     pub(crate) interfaces: Arc<Interfaces>,
     pub(crate) policy: Policy,
+    /// How messages are written.
+    pub(crate) conventions: Conventions,
     /// Components that are to be asked anew what they can do.
     confirm: mpsc::Sender<ComponentName>,
     /// Taken by each question to a component.
@@ -92,6 +95,7 @@ impl Discovery {
             heartbeats: Arc::default(),
             endpoints: endpoints.clone(),
             interfaces: Arc::clone(interfaces),
+            conventions: policy.message_conventions(),
             policy,
             confirm,
             questions: Semaphore::new(questions::AT_ONCE),
@@ -327,9 +331,7 @@ impl Owner {
     /// Has the next types loaded, and the next offers compared with them, if any are to be.
     fn find_out(&mut self) {
         if let Some(batch) = self.loader.next_batch() {
-            self.find(|shared| {
-                Finding::Loaded(type_loader::load(&shared.interfaces, &shared.policy.conventions, batch))
-            });
+            self.find(|shared| Finding::Loaded(type_loader::load(&shared.interfaces, &shared.conventions, batch)));
         }
         // Types come first: without them there is nothing to compare with.
         if !self.loader.is_loading()
@@ -452,7 +454,7 @@ fn publish_changed<T: PartialEq>(publish: &watch::Sender<Arc<T>>, value: Arc<T>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::PolicySettings;
+    use cortex_discovery_policy::PolicySettings;
 
     #[test]
     fn regression_the_methods_of_a_component_that_is_denied_by_its_name_were_offered() {

@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::Discovery;
 use crate::built_in::has_parameters;
-use crate::policy::parameter_name;
+use crate::shown_nodes::{GraphPolicy as _, parameter_name};
 use watch::TopicWatch;
 
 /// How long a node may take to answer all questions about its parameters.

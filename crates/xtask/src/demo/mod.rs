@@ -78,7 +78,7 @@ impl Stage {
         let ros = work::prepare(repository, Purpose::Build)?;
         progress::say("Building cortex and the simulated home");
         let mut build = cargo::command_with_ros(repository, &ros);
-        build.args(["build", "--package", "cortex", "--package", "cortex-sim", "--bins"]);
+        build.arg("build").args(work::CORTEX).args(["--package", "cortex-sim", "--bins"]);
         cargo::run("building cortex and the simulated home", &mut build)?;
         let target = Metadata::read(repository)?.target_directory()?;
         let logs = target.join("demo");
