@@ -25,6 +25,7 @@ use crate::arguments::RunArguments;
 use crate::configuration::{policy, resolve};
 use crate::connection::duplicates;
 use crate::status::read;
+use crate::visit::visit;
 
 /// How long the model may take to say a word.
 const MODEL_LIMIT: Duration = Duration::from_secs(60);
@@ -37,7 +38,7 @@ pub async fn doctor(arguments: RunArguments) -> anyhow::Result<ExitCode> {
     let mut findings = first_look();
     // A configuration that can't be used is told below.
     let known = |node: &RosNode| Ok(policy(node, arguments.config.as_deref()).unwrap_or_default());
-    match Robot::visit(known).await {
+    match visit(known).await {
         Ok(robot) => {
             findings.push(("ROS node", Finding::Good("a node can be started".to_owned())));
             findings.push(("graph", graph(&robot)));
@@ -169,6 +170,7 @@ async fn cortex(robot: &Robot) -> (Vec<Finding>, Vec<Finding>) {
     for node in serving {
         tasks.push(readiness(robot, &node.name).await);
         let all = match Roll::call(&robot.node, &node.name).await {
+            Ok(roll) if robot.discovery.is_confirmed() => roll.answers_of(node.instances.len()).await,
             Ok(roll) => roll.answers(|| node.instances.len()).await,
             Err(problem) => {
                 tracing::warn!("{problem}");

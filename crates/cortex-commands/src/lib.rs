@@ -14,6 +14,7 @@ extern crate cortex_command_line;
 
 use cortex_command_line::arguments;
 
+mod absence;
 mod call;
 mod configuration;
 mod connection;
@@ -28,6 +29,7 @@ mod status;
 mod stop;
 mod stopped;
 mod tools;
+mod visit;
 
 pub use call::call;
 pub use doctor::doctor;

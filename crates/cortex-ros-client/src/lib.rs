@@ -46,7 +46,7 @@ mod typed;
 
 pub use clock::RosClock;
 pub use cortex_ros_syntax::arguments;
-pub use dds_discovery_profile::announce_often;
+pub use dds_discovery_profile::{announce_often, are_frequent as announces_often};
 pub use error::{ClientError, RosError};
 pub use graph_watch::GraphWatch;
 pub use instance::{Instance, Instances, Roll};
