@@ -45,7 +45,7 @@ set(ENV{IDL_PACKAGE_FILTER} "${PACKAGES};digest_${DIGEST}")
 
 execute_process(
   COMMAND "${CARGO}" build --locked --profile "${PROFILE}" --target-dir "${TARGET}"
-    --package cortex --bin cortex --package cortex-sim --bin cortex-sim
+    --package cortex --bin cortex --package cortex-on-ros --bin cortex-on-ros --package cortex-sim --bin cortex-sim
   RESULT_VARIABLE STATUS
 )
 if(NOT STATUS EQUAL 0)

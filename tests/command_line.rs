@@ -63,6 +63,70 @@ async fn what_can_not_be_tried_says_what_to_do() {
 }
 
 #[tokio::test]
+async fn without_a_sourced_ros_everything_starts_and_says_what_to_source() {
+    let test_robot = TestRobot::empty();
+    let recipe = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../recipes/agent.toml");
+    let recipe = recipe.to_string_lossy();
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    // The library path of a ROS without that of the interfaces of Cortex, as before its workspace is sourced.
+    let libraries = variable("LD_LIBRARY_PATH");
+    let without_ours: Vec<&str> = libraries.split(':').filter(|path| !has_interfaces(path)).collect();
+    let half = vec![("ROS_DISTRO", variable("ROS_DISTRO")), ("LD_LIBRARY_PATH", without_ours.join(":"))];
+    for (environment, expected) in [(vec![], "no ROS 2 is sourced"), (half, "libcortex_msgs")] {
+        for (arguments, word) in [
+            (vec!["--help"], "--ros-args"),
+            (vec!["completion", "zsh"], "_cortex"),
+            (vec!["tape", "list"], "There are no tapes"),
+            (vec!["wordings", "list"], "Nothing was learnt yet"),
+            (vec!["recipe", "check", &*recipe], ": right; "),
+        ] {
+            let (code, told, complained) = test_robot.run_bare("cortex", &arguments, &environment).await;
+            assert_eq!(code, Some(0), "{arguments:?}: {complained}");
+            assert!(told.contains(word), "{arguments:?}: {told}");
+        }
+        let (code, told, _) = test_robot.run_bare("cortex", &["doctor"], &environment).await;
+        assert_eq!(code, Some(1), "{told}");
+        assert!(told.contains("FAIL  ROS libraries: ") && told.contains(expected), "{told}");
+        for arguments in [vec!["run"], vec!["tools"], vec!["send", "hello"], vec!["stop"], vec!["status"]] {
+            let (code, _, complained) = test_robot.run_bare("cortex", &arguments, &environment).await;
+            assert_eq!(code, Some(2), "{arguments:?}: {complained}");
+            assert!(complained.contains(expected) && complained.contains("source "), "{arguments:?}: {complained}");
+        }
+    }
+}
+
+/// Each of them waited for as long as discovery may take; a running Cortex knows the robot.
+#[tokio::test]
+async fn with_a_running_cortex_the_robot_is_known_and_what_is_not_there_is_said() {
+    let mut test_robot = TestRobot::empty();
+    test_robot.start("sim", "cortex-sim", &[]).await;
+    test_robot.start("cortex", "cortex", &["run"]).await;
+    test_robot.status_until("the components", |overview| overview.components.len() >= 4).await;
+    let (code, listed, complained) = test_robot.run("cortex", &["tools"]).await;
+    assert_eq!((code, complained.as_str()), (Some(0), ""));
+    for tool in ["base.go_to", "speaker.say", "inspect_component"] {
+        assert!(listed.contains(tool), "{tool} is missing in:\n{listed}");
+    }
+    let (code, told, complained) = test_robot.run("cortex", &["doctor"]).await;
+    assert_eq!(code, Some(0), "{told}{complained}");
+    assert!(told.contains("ok    tasks: /cortex takes tasks") && told.contains("base offers 3 methods"), "{told}");
+    let (code, _, complained) = test_robot.run("cortex", &["call", "base.fly"]).await;
+    assert_eq!(code, Some(2));
+    assert!(complained.contains("there is no tool 'base.fly' on the robot"), "{complained}");
+    // Nobody has said how long to wait for one of another name.
+    for command in [vec!["status"], vec!["send", "hello"], vec!["stop"]] {
+        let (code, _, complained) = test_robot.run("cortex", &[&command[..], &["--server", "/nobody"]].concat()).await;
+        assert_eq!(code, Some(2), "{command:?}");
+        assert!(complained.contains("/nobody. Start one with `cortex run`"), "{command:?}: {complained}");
+    }
+}
+
+fn has_interfaces(folder: &str) -> bool {
+    let mut files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    files.any(|file| file.file_name().to_string_lossy().starts_with("libcortex_msgs"))
+}
+
+#[tokio::test]
 async fn tools_inspect_and_doctor_tell_of_the_robot() {
     let mut test_robot = TestRobot::empty();
     test_robot.start("sim", "cortex-sim", &[]).await;

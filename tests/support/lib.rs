@@ -264,6 +264,31 @@ impl TestRobot {
         status.code()
     }
 
+    /// Runs a program with nothing in its environment but these variables: as in a shell where no ROS is sourced. Gives its
+    /// exit status and what it has printed.
+    ///
+    /// # Panics
+    /// When it can't be started, or does not end within a minute.
+    pub async fn run_bare(
+        &self,
+        program: &str,
+        arguments: &[&str],
+        environment: &[(&str, String)],
+    ) -> (Option<i32>, String, String) {
+        let running = tokio::process::Command::new(binary(program))
+            .args(arguments)
+            .env_clear()
+            .env("HOME", self.state())
+            .envs(environment.iter().map(|(name, value)| (name, value)))
+            .stdin(std::process::Stdio::null())
+            .kill_on_drop(true)
+            .output();
+        let limit = std::time::Duration::from_secs(60);
+        let output = tokio::time::timeout(limit, running).await.expect("it ends").expect("it is started");
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    }
+
     /// Lets its processes find the programs of the workspace by their names, as a recipe has them.
     pub fn find_programs(&mut self) {
         let programs = binary("cortex");

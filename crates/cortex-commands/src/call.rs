@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::CallArguments;
 use crate::configuration::policy;
 use crate::stopped::StopWatch;
+use crate::visit::{known_for_certain, settled};
 
 /// Exit status of a call that was interrupted: that of a program that SIGINT ended.
 const CANCELLED: u8 = 130;
@@ -58,9 +59,9 @@ async fn find_and_run(
     mut interruptions: Interruptions,
 ) -> anyhow::Result<ToolOutcome> {
     let ready = async {
-        let found = find(robot, &arguments.tool).await?;
-        if found.1.component.is_none() {
-            named_node(robot, &values).await;
+        let mut found = find(robot, &arguments.tool).await?;
+        if found.1.component.is_none() && values.contains_key("component") {
+            found = find_for(robot, &arguments.tool, &values).await?;
         }
         // A message that is stamped before the first `/clock` is stamped 0, which is as old as can be.
         if tokio::time::timeout(CLOCK_LIMIT, robot.node.clock().started()).await.is_err() {
@@ -68,7 +69,7 @@ async fn find_and_run(
         }
         let stops = if may_be_stopped(&found.1, arguments) {
             // The tool may have been found before the Cortex that has stopped the robot.
-            robot.discovery.settled(FIND_LIMIT).await;
+            settled(robot).await;
             let mut stops = StopWatch::begin(robot).await?;
             stops.may_call().await?;
             Some(stops)
@@ -101,8 +102,9 @@ fn may_be_stopped(spec: &ToolSpec, arguments: &CallArguments) -> bool {
     spec.effect != Effect::Observe && !arguments.while_stopped
 }
 
-/// Waits until the tool is on offer, or until it is known why it is not. A picture of the robot without it counts only at
-/// the limit: some nodes are found late, and whoever names a tool has a reason to believe that it is there.
+/// Waits until the tool is on offer, or until it is known why it is not. A picture of the robot without it counts where a
+/// running Cortex has the same, and else only at the limit: some nodes are found late, and whoever names a tool has a reason
+/// to believe that it is there.
 async fn find(robot: &Robot, written: &str) -> anyhow::Result<(ToolSet, ToolSpec)> {
     let mut tools = robot.discovery.tools();
     let found = async {
@@ -125,16 +127,30 @@ async fn find(robot: &Robot, written: &str) -> anyhow::Result<(ToolSet, ToolSpec
         biased;
         found = found => found,
         () = refused => anyhow::bail!("{}", missing(robot, written)),
+        () = known_for_certain(robot) => anyhow::bail!("{}", missing(robot, written)),
         () = tokio::time::sleep(FIND_LIMIT) => anyhow::bail!("{}", missing(robot, written)),
     }
 }
 
-/// Cortex's own tools are there before the node is found that their arguments name. Waits for it, for as long as for a tool;
-/// one that does not come is told by the call.
-async fn named_node(robot: &Robot, values: &Map<String, Value>) {
-    let Some(name) = values.get("component").and_then(Value::as_str) else { return };
-    let mut graph = robot.graph.subscribe();
-    let _ = tokio::time::timeout(FIND_LIMIT, graph.wait_for(|graph| graph.node(name).is_some())).await;
+/// Cortex's own tools are there before the node is found that their arguments name. Waits until they take these arguments, for
+/// as long as for a tool; one that does not come is told by the call.
+async fn find_for(robot: &Robot, written: &str, values: &Map<String, Value>) -> anyhow::Result<(ToolSet, ToolSpec)> {
+    let mut tools = robot.discovery.tools();
+    let taken = async {
+        loop {
+            let (set, _) = ToolSet::new(tools.borrow_and_update().iter().cloned());
+            let takes = |spec: &ToolSpec| set.check(&spec.name, values).is_ok();
+            if set.resolve(written).is_some_and(takes) || tools.changed().await.is_err() {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        () = taken => {}
+        () = known_for_certain(robot) => {}
+        () = tokio::time::sleep(FIND_LIMIT) => {}
+    }
+    find(robot, written).await
 }
 
 /// Why there is no such tool, as far as that is known.

@@ -1,12 +1,13 @@
 //! A connection to a running Cortex, for the commands that are its clients.
 
-use std::time::Duration;
+use std::time::Instant;
 
 use anyhow::Context as _;
 use cortex_robot::end_ros;
 use cortex_ros::TaskClient;
 use cortex_ros_client::{GraphWatch, Instance, Roll, RosError, RosNode};
 
+use crate::absence::{longest, unless_absent};
 use crate::arguments::ServerArguments;
 
 /// What a connection is for.
@@ -38,7 +39,7 @@ impl Connection {
                 return Err(error.into());
             }
         };
-        let limit = Duration::from_secs_f64(arguments.wait);
+        let (limit, begun) = (longest(arguments), Instant::now());
         let connected = async {
             // First, so that those who are there are heard meanwhile.
             let roll = Roll::call(&node, &server).await?;
@@ -48,7 +49,15 @@ impl Connection {
             };
             Ok::<_, RosError>((roll, client))
         };
-        match connected.await {
+        let connected = match purpose {
+            Purpose::Tasks => {
+                let not_there = || Err(RosError::NoServer { service: server.clone(), waited: begun.elapsed() });
+                unless_absent(arguments, &graph, connected).await.unwrap_or_else(not_there)
+            }
+            // Where it is not sure whether there is one, a stop waits for it as long as it may.
+            Purpose::Stop => connected.await,
+        };
+        match connected {
             Ok((roll, client)) => {
                 let connection = Self { node, graph, server, roll, client };
                 // A stop waits for nobody.

@@ -1,26 +1,26 @@
-//! The commands of `cortex` that talk to a running Cortex, look at the robot, or need neither: everything but `cortex run`.
+//! The commands of `cortex` that need ROS: they talk to a running Cortex or look at the robot. Everything but `cortex run`.
 //!
-//! This crate owns one module for each command, their [`arguments`], the connection to a running Cortex, and printing for
-//! people ([`printing`]). Each command is a function that takes its arguments, prints its results to standard output, and
+//! This crate owns one module for each command, and the connection to a running Cortex. Each command is a function that takes its arguments, prints its results to standard output, and
 //! returns the exit status: 0 success, 1 the task or a check failed, 130 cancelled; an error where it could not be tried.
 //!
-//! It does not own the list of all commands and their dispatch, which is in the binary (`crates/cortex`), nor the services
-//! and topics that commands use, which are in `cortex-ros`.
+//! It does not own the command line and what needs no ROS, which are in `cortex-command-line`, nor the dispatch, which is in
+//! `cortex-on-ros`, nor the services and topics that commands use, which are in `cortex-ros`.
 //!
 //! Begin with `send`, the client of a task, and `doctor`.
 
-// First: its macros take the place of the standard library's in every module after it.
-#[macro_use]
-pub mod printing;
+// Its printing macros take the place of the standard library's.
+#[macro_use(println, eprint, eprintln)]
+extern crate cortex_command_line;
 
-pub mod arguments;
+use cortex_command_line::arguments;
+
+mod absence;
 mod call;
 mod configuration;
 mod connection;
 mod doctor;
 mod inspect;
 mod plan;
-mod policy_report;
 mod questions;
 mod recipe;
 mod revise;
@@ -28,9 +28,8 @@ mod send;
 mod status;
 mod stop;
 mod stopped;
-mod tape;
 mod tools;
-mod wordings;
+mod visit;
 
 pub use call::call;
 pub use doctor::doctor;
@@ -42,6 +41,4 @@ pub use revise::revise;
 pub use send::send;
 pub use status::status;
 pub use stop::{resume, stop};
-pub use tape::tape;
 pub use tools::tools;
-pub use wordings::wordings;

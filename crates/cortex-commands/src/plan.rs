@@ -19,9 +19,8 @@ use serde_json::{Value, json};
 
 use crate::arguments::{PlanArguments, PlanFormat};
 use crate::configuration::resolve;
+use crate::visit::{SETTLE_LIMIT, settled};
 
-/// Longest wait for slow components.
-const SETTLE_LIMIT: Duration = Duration::from_secs(8);
 /// What the mission gets to end once its plan is known.
 const END_LIMIT: Duration = Duration::from_secs(5);
 
@@ -62,7 +61,7 @@ enum Made {
 
 async fn make(robot: &Robot, resolved: Resolved, task: String) -> anyhow::Result<Made> {
     let model = cortex_model::build(&resolved.model, resolved.endpoint).context("the model can't be used")?;
-    if !robot.discovery.settled(SETTLE_LIMIT).await {
+    if !settled(robot).await {
         eprintln!("cortex: some components have not described themselves within {} s", SETTLE_LIMIT.as_secs());
     }
     let provider = DryRun::new(Arc::new(robot.tools.clone()), robot.discovery.tools());

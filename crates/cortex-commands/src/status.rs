@@ -11,6 +11,7 @@ use cortex_ros_client::{GraphWatch, LatchedText, RosNode};
 use cortex_status::{Ink, TOPIC, now_ms, render};
 use tokio::time::timeout;
 
+use crate::absence::unless_absent;
 use crate::arguments::StatusArguments;
 
 /// How often the screen is drawn anew while nothing comes: ages grow.
@@ -35,17 +36,17 @@ pub async fn status(arguments: &StatusArguments) -> anyhow::Result<ExitCode> {
         }
     };
     let shown = tokio::select! {
-        shown = show(arguments, &endpoints) => shown,
+        shown = show(arguments, &graph, &endpoints) => shown,
         _ = tokio::signal::ctrl_c() => Ok(ExitCode::SUCCESS),
     };
     end_ros(node, graph, Some(endpoints)).await;
     shown
 }
 
-async fn show(arguments: &StatusArguments, endpoints: &Endpoints) -> anyhow::Result<ExitCode> {
+async fn show(arguments: &StatusArguments, graph: &GraphWatch, endpoints: &Endpoints) -> anyhow::Result<ExitCode> {
     let server = format!("/{}", arguments.server.server.trim_matches('/'));
     let mut texts = LatchedText::subscribe(endpoints, &format!("{server}/{TOPIC}")).await?;
-    let Ok(first) = timeout(Duration::from_secs_f64(arguments.server.wait), texts.next()).await else {
+    let Some(first) = unless_absent(&arguments.server, graph, texts.next()).await else {
         anyhow::bail!(
             "no Cortex tells of itself at {server}. Start one with `cortex run`, in the same ROS_DOMAIN_ID; name it with \
              --server if it has another name; `cortex doctor` looks for the reason"

@@ -6,7 +6,6 @@ use std::time::Duration;
 use anyhow::Context as _;
 use cortex_robot::Robot;
 use cortex_ros_client::LatchedText;
-use cortex_ros_client::graph::{AGENT_ACTION, GraphNode};
 use cortex_status::TOPIC;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -33,7 +32,7 @@ impl StopWatch {
     /// Listens to each Cortex that is on the graph now.
     pub(crate) async fn begin(robot: &Robot) -> anyhow::Result<Self> {
         let names: Vec<String> =
-            robot.graph.current().nodes().filter(|node| is_cortex(node)).map(|node| node.name.clone()).collect();
+            robot.graph.current().nodes().filter(|node| node.is_cortex()).map(|node| node.name.clone()).collect();
         let (tell, told) = watch::channel(Stops::new());
         let mut hearing = JoinSet::new();
         for name in &names {
@@ -90,10 +89,6 @@ impl StopWatch {
             Err(_) => std::future::pending().await,
         }
     }
-}
-
-fn is_cortex(node: &GraphNode) -> bool {
-    node.actions.iter().any(|action| action.types.iter().any(|name| name == AGENT_ACTION))
 }
 
 /// Who says that the robot is stopped, and why.

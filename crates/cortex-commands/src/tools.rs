@@ -4,15 +4,15 @@ use std::process::ExitCode;
 
 use cortex_core::ToolSet;
 use cortex_protocol::{Conditions, Effect, Evidence, ToolPhase, ToolSpec};
-use cortex_robot::Robot;
 use cortex_ros::Uncallable;
 use serde_json::{Value, json};
 
 use crate::arguments::ToolsArguments;
 use crate::configuration::policy;
+use crate::visit::visit;
 
 pub async fn tools(arguments: ToolsArguments) -> anyhow::Result<ExitCode> {
-    let robot = Robot::visit(|node| policy(node, arguments.config.as_deref())).await?;
+    let robot = visit(|node| policy(node, arguments.config.as_deref())).await?;
     let specs: Vec<ToolSpec> = robot.discovery.tools().borrow().as_ref().clone();
     let mut problems: Vec<String> = Vec::new();
     for (name, component) in robot.discovery.directory().borrow().components() {

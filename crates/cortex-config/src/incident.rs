@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cortex_ros::TopicHistorySettings;
+use cortex_discovery_policy::{TopicChoice, TopicHistorySettings};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a megabyte.
@@ -42,9 +42,9 @@ pub(super) fn settings(incident: &IncidentConfig) -> anyhow::Result<Option<Topic
          set incident.topics = []"
     );
     let most_bytes = usize::try_from(*max_mb).unwrap_or(usize::MAX).saturating_mul(MEGABYTE);
-    let settings = TopicHistorySettings::new(topics, Duration::from_secs_f64(*seconds), most_bytes)
-        .map_err(|problem| anyhow::anyhow!("configuration: incident.{problem}"))?;
-    Ok((!topics.is_empty()).then_some(settings))
+    let choice = TopicChoice::new(topics).map_err(|problem| anyhow::anyhow!("configuration: incident.{problem}"))?;
+    let reach = Duration::from_secs_f64(*seconds);
+    Ok((!topics.is_empty()).then_some(TopicHistorySettings { topics: choice, reach, most_bytes }))
 }
 
 #[cfg(test)]

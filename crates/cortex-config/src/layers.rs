@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use figment::providers::{Env, Format, Serialized, Toml};
-use figment::value::{Dict, Map, Value};
+pub use figment::value::Value;
+use figment::value::{Dict, Map};
 use figment::{Figment, Metadata, Profile, Provider};
 
 use super::Config;

@@ -1,9 +1,9 @@
 //! The configuration of Cortex: defaults < file < recipe < environment < ROS parameters < command line. Unknown keys are
 //! refused; each error names the key and where it was set. Parsed without side effects, resolved once, passed down by value.
 //!
-//! This crate owns the keys with their defaults and bounds, the layers and their order, the keys as ROS parameters (which of
-//! them may change while Cortex runs), and the choice of those parameters of a node that are meant for Cortex. It does not
-//! own the command line, only the values set there, nor the meaning of a value in the crate that it is resolved for.
+//! This crate owns the keys with their defaults and bounds, and the layers and their order. It links no ROS, so that what
+//! reads the configuration alone needs none. It does not own the keys as ROS parameters (`cortex-parameters`), nor the command
+//! line, only the values set there, nor the meaning of a value in the crate that it is resolved for.
 //!
 //! Begin with `Config`, which has every key, and with [`load`], which makes a [`Resolved`] of all [`Layers`]. [`Sources`] are
 //! the layers of one running Cortex, with the key of its model.
@@ -13,12 +13,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cortex_core::MissionLimits;
-use cortex_interfaces::Convention;
+pub use cortex_discovery_policy::TopicHistorySettings;
+use cortex_discovery_policy::{Policy, PolicySettings};
 use cortex_model::{ModelChoice, ModelSettings, Structured, WordingFile};
 use cortex_protocol::{Conditions, Effect, PolicyRule, ResourceName};
 use cortex_recipe::Recipe;
-pub use cortex_ros::TopicHistorySettings;
-use cortex_ros::{Policy, PolicySettings};
+use cortex_ros_syntax::Convention;
 use cortex_runtime::{CallBounds, QueuePolicy, RuntimeConfig};
 use figment::Figment;
 use figment::providers::Serialized;
@@ -28,8 +28,6 @@ mod incident;
 mod layers;
 mod log_level;
 mod mission;
-mod overrides;
-mod parameters;
 mod policy;
 mod redacted;
 mod sources;
@@ -39,12 +37,10 @@ mod web;
 mod wordings;
 
 use incident::IncidentConfig;
-pub use layers::{Layers, file};
+pub use layers::{Layers, Value, file};
 pub use log_level::LogLevel;
 pub use mission::MeterSettings;
 use mission::{BudgetConfig, MissionConfig};
-pub use overrides::{AUTOSTART, node_parameters};
-pub use parameters::declared;
 pub use policy::wrong_rule;
 use policy::{ApprovalConfig, PolicyConfig};
 pub use redacted::without_secrets;
@@ -204,6 +200,26 @@ pub struct Resolved {
     pub incident: Option<TopicHistorySettings>,
     /// Where the model was set, for people.
     pub model_origin: String,
+}
+
+/// Every key with its value, table by table, as the layers have them.
+///
+/// # Errors
+/// When a value can't be one of its key.
+pub fn tree(layers: &Layers) -> anyhow::Result<serde_json::Map<String, serde_json::Value>> {
+    let config: Config = layers.over_defaults()?.extract()?;
+    match serde_json::to_value(config)? {
+        serde_json::Value::Object(tree) => Ok(tree),
+        _ => Ok(serde_json::Map::new()),
+    }
+}
+
+/// Every key with its default, table by table.
+pub fn defaults() -> serde_json::Map<String, serde_json::Value> {
+    match serde_json::to_value(Config::default()) {
+        Ok(serde_json::Value::Object(tree)) => tree,
+        _ => serde_json::Map::new(),
+    }
 }
 
 /// Reads and checks all layers.

@@ -4,9 +4,8 @@ use std::path::Path;
 
 use cortex_model::{ApiKey, ModelChoice, WordingFile, api_key_from_environment};
 use cortex_protocol::PolicyRule;
-use cortex_ros_client::RosNode;
 
-use crate::{Layers, Resolved, load, node_parameters};
+use crate::{Layers, Resolved, Value, load};
 
 /// Where the configuration comes from, and what the models need that no file may hold.
 #[derive(Clone)]
@@ -21,20 +20,19 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Reads the environment and the parameters of the node. `rules` are those of the recipe.
+    /// Reads the environment. `ros` are the parameters of the node, `rules` those of the recipe.
     ///
     /// # Errors
     /// When the key in the environment can't be used.
     pub fn new(
-        node: &RosNode,
+        ros: Vec<(String, Value)>,
         file: Option<&Path>,
         recipe: serde_json::Map<String, serde_json::Value>,
         rules: Vec<PolicyRule>,
         model: Option<String>,
         rehearses: bool,
     ) -> anyhow::Result<Self> {
-        let layers =
-            Layers { file: crate::file(file), recipe, rules, ros: node_parameters(node), model, ..Layers::default() };
+        let layers = Layers { file: crate::file(file), recipe, rules, ros, model, ..Layers::default() };
         Ok(Self { layers, api_key: api_key_from_environment()?, key_is_for: None, rehearses })
     }
 

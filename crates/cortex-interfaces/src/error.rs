@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::name::InvalidName;
+use crate::InvalidName;
 use crate::{InterfaceKind, InterfaceName};
 
 /// How many names an error lists at most.

@@ -35,21 +35,20 @@ mod interface_file;
 mod interfaces;
 mod message;
 mod model;
-mod name;
 #[expect(unsafe_code, reason = "libraries are loaded by name, and their messages lie in memory as C lays them out")]
 mod native;
 mod read;
 mod schema;
 mod write;
 
-pub use conventions::{Convention, Conventions, Timestamp};
+pub use conventions::{Conventions, Timestamp};
+pub use cortex_ros_syntax::{Convention, InterfaceKind, InterfaceName, InvalidName};
 pub use error::InterfaceError;
 pub use form::Form;
 pub use index::AmentIndex;
 pub use interfaces::{ActionInterface, Interfaces, MessageInterface, ServiceInterface};
 pub use message::{Message, SerializationError};
 pub use model::{Arity, Choices, Constant, Field, FieldKind, MessageType};
-pub use name::{InterfaceKind, InterfaceName, InvalidName};
 pub use native::handle::{ActionTypeSupport, MessageTypeSupport, ServiceTypeSupport, TypeSupport};
 pub use native::view::MessageView;
 pub use read::{Missing, Problem, ReadError, ReadLimits, ReadOptions};

@@ -5,7 +5,7 @@
 //! parameters that may change while Cortex runs ([`management`]), the watchdog over the loops of the process, its log, and
 //! what is kept for an incident ([`IncidentKeeper`]).
 //! It does not own missions (`cortex-core`, `cortex-runtime`), services and topics (`cortex-ros`), nor the order in which
-//! all is started and ended (`crates/cortex/src/run.rs`).
+//! all is started and ended (`crates/cortex-on-ros/src/run.rs`).
 //!
 //! Begin with [`Management`](management::Management), then [`Agent`]; [`SelfWatch`] has the watchdog, the overview and the
 //! metrics together.

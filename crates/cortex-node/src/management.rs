@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use async_trait::async_trait;
-use cortex_config::{self as config, AUTOSTART, Layers, Resolved, Sources};
+use cortex_config::{Layers, Resolved, Sources};
 use cortex_core::ChatModel;
+use cortex_parameters::AUTOSTART;
 use cortex_protocol::ComponentName;
 use cortex_robot::supervision;
 use cortex_ros_client::lifecycle::{self, Lifecycle, Managed, Outcome, State, Transition};
@@ -150,7 +151,7 @@ impl Management {
 
 /// All parameters: those about the node, and the configuration.
 fn declared(node: &RosNode, layers: &Layers) -> anyhow::Result<Parameters> {
-    let mut declared = config::declared(layers)?;
+    let mut declared = cortex_parameters::declared(layers)?;
     declared.push(
         Parameter::boolean(AUTOSTART, true)
             .describe("Whether Cortex configures and activates itself when it starts; if not, a manager does.")

@@ -15,6 +15,9 @@ use crate::inheritance;
 use crate::process_tag::{RunTag, Tagged};
 use crate::running::StartError;
 
+/// The command by which a program starts itself anew as the reaper of its processes: `guard-processes TAG`.
+pub const COMMAND: &str = "guard-processes";
+
 /// How long what is left may take to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
 

@@ -62,7 +62,8 @@ pub fn announce_often() {
 }
 
 /// Whether this process announces itself often: by the profile above, or by one that somebody wrote who thought of it.
-pub(crate) fn are_frequent() -> bool {
+#[must_use]
+pub fn are_frequent() -> bool {
     let mut profiles = PROFILES.iter().filter_map(std::env::var_os).filter(|file| !file.is_empty());
     profiles.next().and_then(|file| std::fs::read_to_string(file).ok()).is_some_and(|text| is_frequent(&text))
 }

@@ -18,7 +18,7 @@ pub const AGENT_ACTION: &str = "cortex_msgs/action/VisionLanguageAction";
 const PARTICIPANT_BYTES: usize = 12;
 
 /// A topic, service or action with its types.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Interface {
     /// Fully qualified.
     pub name: String,
@@ -110,7 +110,7 @@ impl GraphNode {
         self.services = in_order(services);
         self.publishers = in_order(publishers);
         self.subscriptions = in_order(subscriptions);
-        if self.actions.iter().any(|action| action.types.iter().any(|name| name == AGENT_ACTION)) {
+        if self.is_cortex() {
             self.role = NodeRole::Infrastructure;
         }
         self
@@ -120,6 +120,12 @@ impl GraphNode {
     #[must_use]
     pub fn short_name(&self) -> &str {
         self.name.trim_start_matches('/')
+    }
+
+    /// Whether the node is a Cortex: it takes tasks.
+    #[must_use]
+    pub fn is_cortex(&self) -> bool {
+        self.actions.iter().any(|action| action.types.iter().any(|name| name == AGENT_ACTION))
     }
 
     /// Whether the node offers the service `name` below its own name, of this type.
@@ -153,6 +159,21 @@ impl Graph {
     /// The nodes that are parts of the robot, by name.
     pub fn robot_nodes(&self) -> impl Iterator<Item = &GraphNode> {
         self.nodes().filter(|node| node.role == NodeRole::Robot)
+    }
+
+    /// The robot's nodes with what they offer and read, and the names of those that are a Cortex but for one, as a digest: the
+    /// same wherever the same is seen, by programs of one build. The one is who looks: no node reads what it offers itself.
+    #[must_use]
+    pub fn digest_but(&self, cortex: &str) -> String {
+        use std::hash::{Hash as _, Hasher as _};
+        let mut hasher = std::hash::DefaultHasher::new();
+        for node in self.robot_nodes() {
+            (&node.name, &node.services, &node.publishers, &node.subscriptions).hash(&mut hasher);
+        }
+        for node in self.nodes().filter(|node| node.is_cortex() && node.name != cortex) {
+            node.name.hash(&mut hasher);
+        }
+        format!("{:016x}", hasher.finish())
     }
 
     /// The node of this name, with or without the leading slash.

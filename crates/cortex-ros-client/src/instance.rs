@@ -218,6 +218,13 @@ impl Roll {
         self.heard.borrow().values().cloned().collect()
     }
 
+    /// Those that have spoken, as soon as they are as many as the graph lists, where it is known that the graph is complete;
+    /// at most a second after the beginning.
+    pub async fn answers_of(&self, listed: usize) -> Vec<Instance> {
+        self.more_than(listed.saturating_sub(1), ROLL).await;
+        self.heard.borrow().values().cloned().collect()
+    }
+
     /// Waits until more than so many have spoken, at most until so long after the beginning.
     async fn more_than(&self, number: usize, limit: Duration) {
         let mut heard = self.heard.subscribe();

@@ -14,7 +14,6 @@
 //! - [`leave`]: the last thing that a `main` does, which ends its endpoints, then the graph watch, then the node, or the
 //!   exit handlers of the middleware crash.
 
-pub mod arguments;
 pub mod clock;
 mod dds_discovery_profile;
 pub mod dynamic;
@@ -47,7 +46,8 @@ pub mod text;
 mod typed;
 
 pub use clock::RosClock;
-pub use dds_discovery_profile::announce_often;
+pub use cortex_ros_syntax::arguments;
+pub use dds_discovery_profile::{announce_often, are_frequent as announces_often};
 pub use error::{ClientError, RosError};
 pub use graph_watch::GraphWatch;
 pub use instance::{Instance, Instances, Roll};

@@ -7,7 +7,8 @@ use cortex_ros_client::graph::{Graph, GraphNode};
 use serde_json::json;
 
 use crate::catalog::Catalog;
-use crate::policy::Policy;
+use crate::shown_nodes::GraphPolicy as _;
+use cortex_discovery_policy::Policy;
 
 /// The names of the tools.
 pub(crate) const INSPECT_COMPONENT: &str = "inspect_component";

@@ -4,13 +4,15 @@
 //! One task owns the [`Directory`] and the [`Catalog`]; for each component it starts one that asks for the description.
 //! Nothing here calls anything: see [`RosTools`](crate::RosTools).
 
+mod confirmation;
 mod questions;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_interfaces::{InterfaceError, Interfaces};
+use cortex_discovery_policy::Policy;
+use cortex_interfaces::{Conventions, InterfaceError, Interfaces};
 use cortex_protocol::{ComponentName, ToolSpec};
 use cortex_ros_client::dynamic::Endpoints;
 use cortex_ros_client::graph::Graph;
@@ -26,9 +28,10 @@ use crate::catalog::{Catalog, Offers, TypeKey, TypeState};
 use crate::definitions::{self, Definitions};
 use crate::directory::{Answer, Directory, MOST_COMPONENTS, Run, Task};
 use crate::heartbeat::{Heartbeats, LOOK};
-use crate::policy::Policy;
+use crate::shown_nodes::GraphPolicy as _;
 use crate::statuses::{Hearing, Statuses};
 use crate::type_loader::{self, TypeLoader};
+use confirmation::SeenBy;
 
 /// A graph without changes for this long is taken to be complete, but not before the node has been on it for a while:
 /// Fast DDS finds most nodes within 0.3 s, but in a fifth of the starts some only by its next announcement, 3 s later.
@@ -55,6 +58,9 @@ pub struct Discovery {
     catalog: watch::Receiver<Arc<Catalog>>,
     tools: watch::Receiver<DiscoveredTools>,
     settled: watch::Receiver<bool>,
+    seen: watch::Receiver<String>,
+    certain: watch::Receiver<bool>,
+    confirmed: Arc<watch::Sender<Option<SeenBy>>>,
     shared: Arc<Shared>,
 }
 
@@ -66,6 +72,8 @@ pub(crate) struct Shared {
     pub(crate) endpoints: Endpoints,
     pub(crate) interfaces: Arc<Interfaces>,
     pub(crate) policy: Policy,
+    /// How messages are written.
+    pub(crate) conventions: Conventions,
     /// Components that are to be asked anew what they can do.
     confirm: mpsc::Sender<ComponentName>,
     /// Taken by each question to a component.
@@ -92,6 +100,7 @@ impl Discovery {
             heartbeats: Arc::default(),
             endpoints: endpoints.clone(),
             interfaces: Arc::clone(interfaces),
+            conventions: policy.message_conventions(),
             policy,
             confirm,
             questions: Semaphore::new(questions::AT_ONCE),
@@ -102,6 +111,9 @@ impl Discovery {
         let (publish_catalog, catalog) = watch::channel(Arc::default());
         let (publish_tools, tools) = watch::channel(Arc::default());
         let (publish_settled, settled) = watch::channel(false);
+        let (publish_seen, seen) = watch::channel(String::new());
+        let (publish_certain, certain) = watch::channel(false);
+        let confirmed = Arc::new(watch::Sender::new(None));
         let (answers, answered) = mpsc::channel(ANSWER_CAPACITY);
         let (findings, found) = mpsc::channel(FINDING_CAPACITY);
         let owner = Owner {
@@ -122,6 +134,10 @@ impl Discovery {
             publish_catalog,
             publish_tools,
             settled: publish_settled,
+            publish_seen,
+            publish_certain,
+            is_confirmed: false,
+            confirmed: confirmed.subscribe(),
         };
         let stopping = shared.stopping.clone();
         let readers = Arc::clone(&shared.statuses).follow(endpoints.clone(), Arc::clone(interfaces), graph.subscribe());
@@ -133,7 +149,7 @@ impl Discovery {
         shared
             .tasks
             .spawn(async move { stopping.run_until_cancelled(owner.run(graph, answered, found, to_confirm)).await });
-        Self { directory, catalog, tools, settled, shared }
+        Self { directory, catalog, tools, settled, seen, certain, confirmed, shared }
     }
 
     /// The tools on offer now, and every later set. A slow reader sees the latest only.
@@ -171,6 +187,12 @@ impl Discovery {
     pub async fn settled(&self, limit: Duration) -> bool {
         let mut settled = self.settled.clone();
         tokio::time::timeout(limit, settled.wait_for(|settled| *settled)).await.is_ok_and(|seen| seen.is_ok())
+    }
+
+    /// Whether everything is known, as far as can be told.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        *self.settled.borrow()
     }
 
     /// Ends every task of discovery, within a bounded time. The tools stay as they were last.
@@ -235,6 +257,12 @@ struct Owner {
     publish_catalog: watch::Sender<Arc<Catalog>>,
     publish_tools: watch::Sender<DiscoveredTools>,
     settled: watch::Sender<bool>,
+    publish_seen: watch::Sender<String>,
+    publish_certain: watch::Sender<bool>,
+    /// What a Cortex sees that has looked for long.
+    confirmed: watch::Receiver<Option<SeenBy>>,
+    /// Whether the same is seen here.
+    is_confirmed: bool,
 }
 
 impl Owner {
@@ -280,6 +308,10 @@ impl Owner {
                     self.find_out();
                     self.publish();
                 }
+                Ok(()) = self.confirmed.changed() => {
+                    self.compare();
+                    self.publish();
+                }
                 _ = looks.tick() => self.look(),
                 _ = looks_at_packages.tick() => {
                     self.loader.look_again();
@@ -307,6 +339,7 @@ impl Owner {
             tracing::warn!("there are {MOST_COMPONENTS} components or more; no more than that are used");
         }
         self.graph = graph;
+        self.compare();
         if is_changed {
             self.last_change = Instant::now();
             self.offers = Catalog::offers(&self.graph, &self.shared.policy);
@@ -327,9 +360,7 @@ impl Owner {
     /// Has the next types loaded, and the next offers compared with them, if any are to be.
     fn find_out(&mut self) {
         if let Some(batch) = self.loader.next_batch() {
-            self.find(|shared| {
-                Finding::Loaded(type_loader::load(&shared.interfaces, &shared.policy.conventions, batch))
-            });
+            self.find(|shared| Finding::Loaded(type_loader::load(&shared.interfaces, &shared.conventions, batch)));
         }
         // Types come first: without them there is nothing to compare with.
         if !self.loader.is_loading()
@@ -385,21 +416,32 @@ impl Owner {
         }
     }
 
+    /// Compares the graph with what a Cortex sees.
+    fn compare(&mut self) {
+        let confirmed = self.confirmed.borrow_and_update();
+        self.is_confirmed = confirmed.as_ref().is_some_and(|seen| self.graph.digest_but(&seen.cortex) == seen.digest);
+    }
+
     fn is_settled(&self) -> bool {
         // A robot without a single node is one that was not seen yet: on a machine that is busy, the first look is too short.
         let seen = self.graph.robot_nodes().next().is_some();
         let looked = self.started.elapsed() >= FIRST_LOOK && self.last_change.elapsed() >= QUIET;
-        seen && looked && !self.directory.is_describing() && !self.loader.is_loading()
+        seen && (looked || self.is_confirmed) && !self.directory.is_describing() && !self.loader.is_loading()
     }
 
     /// Whoever sees it settled sees what it has settled to, and whoever sees something new does not see it settled.
     fn publish(&self) {
         let settled = self.is_settled();
         self.settled.send_if_modified(|before| std::mem::replace(before, *before && settled) && !settled);
+        let certain = settled && self.is_confirmed;
+        self.publish_certain.send_if_modified(|before| std::mem::replace(before, *before && certain) && !certain);
         publish_changed(&self.publish_directory, Arc::new(self.directory.clone()));
         publish_changed(&self.publish_catalog, Arc::clone(&self.catalog));
         publish_changed(&self.publish_tools, Arc::new(self.tools()));
+        let seen = self.graph.digest_but(self.shared.node.fully_qualified_name());
+        self.publish_seen.send_if_modified(|before| std::mem::replace(before, seen.clone()) != seen);
         self.settled.send_if_modified(|before| std::mem::replace(before, settled) != settled);
+        self.publish_certain.send_if_modified(|before| std::mem::replace(before, certain) != certain);
     }
 
     /// Everything on offer: what Cortex itself can do, the methods of components, and the rest of the robot.
@@ -452,7 +494,7 @@ fn publish_changed<T: PartialEq>(publish: &watch::Sender<Arc<T>>, value: Arc<T>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::PolicySettings;
+    use cortex_discovery_policy::PolicySettings;
 
     #[test]
     fn regression_the_methods_of_a_component_that_is_denied_by_its_name_were_offered() {

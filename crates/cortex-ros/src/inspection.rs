@@ -16,8 +16,9 @@ use crate::built_in::{MOST_NODES, has_parameters};
 use crate::catalog::{Catalog, OfferKind, is_infrastructure};
 use crate::directory::component_name;
 use crate::discovery::refusal_of_method;
-use crate::policy::{Policy, parameter_name};
+use crate::shown_nodes::{GraphPolicy as _, parameter_name};
 use crate::{AdapterError, Discovery};
+use cortex_discovery_policy::Policy;
 
 /// How long a node may take for one question. A busy component is described without the answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(2);
@@ -265,7 +266,7 @@ fn short(value: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::PolicySettings;
+    use cortex_discovery_policy::PolicySettings;
 
     fn interface(name: &str, type_name: &str) -> Interface {
         Interface { name: name.to_owned(), types: vec![type_name.to_owned()] }

@@ -15,5 +15,5 @@ mod watched_model;
 
 pub use metrics::{Endpoint, Metrics};
 pub use status::screen::{Ink, render};
-pub use status::{Sources, Status, TOPIC, now_ms};
+pub use status::{Sources, Status, TOPIC, graph_in, now_ms};
 pub use watched_model::ModelWatch;

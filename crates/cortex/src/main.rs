@@ -1,88 +1,29 @@
-//! The Cortex node and its command line: parse, resolve the configuration, wire, run. No logic.
-
-mod arguments;
-mod end_signal;
-#[cfg(debug_assertions)]
-mod faults;
-mod launcher;
-mod page;
-mod run;
+//! `cortex`: reads the command line, does what needs no ROS, and goes on as `cortex-on-ros` for the rest. Links no ROS.
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
-use cortex_commands::{eprintln, print};
-use cortex_node::logging;
-use cortex_robot::supervision;
+use clap::Parser as _;
+use cortex_command_line::{Arguments, Outcome, eprintln, without_ros};
+use tracing_subscriber::EnvFilter;
 
-use crate::arguments::{Arguments, Command};
+/// Exit status of what could not be tried.
+const NOT_TRIED: u8 = 2;
 
 fn main() -> ExitCode {
-    cortex_ros_client::announce_often();
-    // ROS reads its own arguments from the process; the rest is ours.
-    let split = cortex_ros_client::arguments::split(std::env::args());
-    let arguments = Arguments::parse_from(split.own);
-    logging::start(matches!(arguments.command, Command::Run(_)), &split.ros);
-    let code = work(arguments);
-    logging::flush();
-    cortex_ros_client::exit_process(code)
-}
-
-fn work(arguments: Arguments) -> ExitCode {
-    if let Command::Completion { shell } = arguments.command {
-        let mut script = Vec::new();
-        clap_complete::generate(shell, &mut Arguments::command(), "cortex", &mut script);
-        print!("{}", String::from_utf8_lossy(&script));
-        return ExitCode::SUCCESS;
-    }
-    if let Command::Guard { mark } = &arguments.command {
-        return match supervision::guard(mark) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("cortex: {error:#}");
-                ExitCode::from(2)
-            }
-        };
-    }
-    let outcome = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(anyhow::Error::from)
-        .and_then(|runtime| runtime.block_on(dispatch(arguments.command)));
-    match outcome {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("cortex: {error:#}");
-            ExitCode::from(2)
+    let arguments = Arguments::parse_from(cortex_ros_syntax::arguments::split(std::env::args()).own);
+    // What went wrong, and more where a person asks for it.
+    let filter = EnvFilter::builder().with_default_directive(tracing_subscriber::filter::LevelFilter::ERROR.into());
+    tracing_subscriber::fmt().with_env_filter(filter.from_env_lossy()).with_writer(std::io::stderr).init();
+    match without_ros(arguments.command) {
+        Ok(Outcome::Ended(code)) => code,
+        Ok(Outcome::ForRos(program)) => {
+            let problem = program.become_it();
+            eprintln!("cortex: {} can't be started: {problem}", program.path().display());
+            ExitCode::from(NOT_TRIED)
         }
-    }
-}
-
-/// Exit status: 0 success, 1 the task or a check failed, 2 it could not be tried, 130 cancelled.
-async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
-    match command {
-        Command::Run(arguments) => run::run(arguments).await,
-        Command::Send(arguments) => cortex_commands::send(arguments).await,
-        Command::Revise(arguments) => cortex_commands::revise(&arguments).await,
-        Command::Pending(arguments) => cortex_commands::pending(&arguments).await,
-        Command::Approve(arguments) => cortex_commands::approve(&arguments).await,
-        Command::Deny(arguments) => cortex_commands::deny(&arguments).await,
-        Command::Answer(arguments) => cortex_commands::answer(&arguments).await,
-        Command::Dispute(arguments) => cortex_commands::dispute(&arguments).await,
-        Command::Stop(server) => cortex_commands::stop(&server).await,
-        Command::Resume(server) => cortex_commands::resume(&server).await,
-        Command::Status(arguments) => cortex_commands::status(&arguments).await,
-        Command::Watch(arguments) => Ok(cortex_watch::run(arguments.options()?).await?),
-        Command::Incident(arguments) => Ok(cortex_watch::incident(&arguments).await?),
-        Command::Plan(arguments) => cortex_commands::plan(arguments).await,
-        Command::Call(arguments) => cortex_commands::call(arguments).await,
-        Command::Tools(arguments) => cortex_commands::tools(arguments).await,
-        Command::Tape(arguments) => cortex_commands::tape(arguments).await,
-        Command::Wordings(arguments) => cortex_commands::wordings(&arguments),
-        Command::Recipe { command } => cortex_commands::recipe(command).await,
-        Command::Inspect { name } => cortex_commands::inspect(&name).await,
-        Command::Doctor(arguments) => cortex_commands::doctor(arguments).await,
-        Command::Guard { .. } | Command::Completion { .. } => Ok(ExitCode::SUCCESS),
+        Err(problem) => {
+            eprintln!("cortex: {problem:#}");
+            ExitCode::from(NOT_TRIED)
+        }
     }
 }

@@ -17,6 +17,9 @@ use crate::supervised;
 /// Tells tests and benchmarks where the binaries lie that they start.
 const BINARIES: &str = "CORTEX_BIN_DIR";
 
+/// What Cargo builds for `cortex` and the program that it becomes where ROS is needed.
+pub(crate) const CORTEX: [&str; 4] = ["--package", "cortex", "--package", "cortex-on-ros"];
+
 /// How many tests of one program run at once, as the test harness reads it.
 const TEST_THREADS: &str = "RUST_TEST_THREADS";
 /// Tests that are run at once for each core.
@@ -64,7 +67,7 @@ pub(crate) fn run(repository: &Path, profile: Profile, arguments: &[String]) -> 
     use std::os::unix::process::CommandExt as _;
     let ros = prepare(repository, Purpose::Build)?;
     let mut build = cargo::command_with_ros(repository, &ros);
-    build.args(["build", "--package", "cortex", "--bins"]).args(profile.arguments());
+    build.arg("build").args(CORTEX).arg("--bins").args(profile.arguments());
     cargo::run("building cortex", &mut build)?;
     let program = Metadata::read(repository)?.target_directory()?.join(profile.folder()).join("cortex");
     let error = ros.environment().apply(&mut Command::new(&program)).args(arguments).exec();
@@ -148,9 +151,10 @@ fn run_for_stories(repository: &Path, program: &str, arguments: &[String]) -> Re
     let binaries = Metadata::read(repository)?.target_directory()?.join(profile.folder());
     let mut build = cargo::command_with_ros(repository, &ros);
     build.arg("build").args(profile.arguments()).arg("--bins");
-    for package in ["cortex", "cortex-sim", "cortex-stories"] {
+    for package in ["cortex-sim", "cortex-stories"] {
         build.args(["--package", package]);
     }
+    build.args(CORTEX);
     cargo::run(&format!("building {program} and what it starts"), &mut build)?;
     let mut command = Command::new(binaries.join(program));
     ros.environment().apply(&mut command).args(arguments).env(BINARIES, binaries);

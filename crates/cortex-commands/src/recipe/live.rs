@@ -8,10 +8,11 @@ use cortex_interfaces::Interfaces;
 use cortex_protocol::condition::Source;
 use cortex_protocol::{ComponentName, ToolName, ToolSpec};
 use cortex_recipe::{Action, ActionKind, EventAction, Mistake, Recipe, out_of_range};
-use cortex_robot::Robot;
 use cortex_robot::supervision::field_mistake;
 use cortex_ros_client::graph::Interface;
 use serde_json::{Map, Value};
+
+use crate::visit::visit;
 
 /// The types of what has a name on the graph.
 type Types = BTreeMap<String, BTreeSet<String>>;
@@ -41,7 +42,7 @@ pub(super) struct Misfits {
 pub(super) async fn look(recipe: &Recipe) -> anyhow::Result<Seen> {
     let layers = Layers { file: config::file(None), recipe: recipe.cortex.clone(), ..Layers::default() };
     let policy = config::load(&layers)?.policy;
-    let robot = Robot::visit(move |_| Ok(policy)).await?;
+    let robot = visit(move |_| Ok(policy)).await?;
     let graph = robot.graph.current();
     let mut seen = Seen::default();
     for node in graph.nodes() {

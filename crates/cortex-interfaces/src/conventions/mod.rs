@@ -10,38 +10,13 @@ pub(crate) mod time;
 use std::collections::BTreeMap;
 
 use serde::de::MapAccess;
-use serde::{Deserialize, Serialize};
 
 pub use time::Timestamp;
 
 use crate::model::{Arity, FieldKind};
 use crate::native::edit::{MessageMut, Target};
 use crate::read::{Context, Found, Given, Stop};
-use crate::{InterfaceName, MessageType};
-
-/// How a type is written. Each works for every type with the fields it names; what lacks them is written plainly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Convention {
-    /// A point in time, in seconds, or `"now"`, which is also what it is when it is not given.
-    /// For types with `int32 sec` and `uint32 nanosec`.
-    Time,
-    /// A length of time, in seconds. For types with `int32 sec` and `uint32 nanosec`.
-    Duration,
-    /// A rotation: `{"yaw_deg": 90}`, with `roll_deg` and `pitch_deg` where it is not flat; `x`, `y`, `z` and `w` are
-    /// taken, too. For types with `float64` `x`, `y`, `z` and `w`.
-    Rotation,
-    /// Whose time is filled in with now, so that a model gives the frame at most. For types with `stamp` and `string
-    /// frame_id`.
-    Header,
-    /// Bytes as hexadecimal text. For types with one field, a fixed list of `uint8`.
-    HexText,
-    /// Neither offered to a model nor shown to it. For all types.
-    Hidden,
-    /// No convention: written with its own fields.
-    Plain,
-}
+use crate::{Convention, InterfaceName, MessageType};
 
 /// Which types are written how. The default knows the common ones; add your own with [`Conventions::with`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,31 +52,29 @@ impl Conventions {
     #[must_use]
     pub fn of(&self, message_type: &MessageType) -> Option<Convention> {
         let convention = *self.by_type.get(&message_type.name)?;
-        convention.fits(message_type).then_some(convention)
+        fits(convention, message_type).then_some(convention)
     }
 }
 
-impl Convention {
-    /// Whether the type has the fields that the convention is about.
-    fn fits(self, message_type: &MessageType) -> bool {
-        let has = |name: &str, is_kind: fn(&FieldKind) -> bool| {
-            message_type.field(name).is_some_and(|field| field.arity == Arity::One && is_kind(&field.kind))
-        };
-        match self {
-            Self::Time | Self::Duration => {
-                has("sec", |kind| *kind == FieldKind::Int32) && has("nanosec", |kind| *kind == FieldKind::Uint32)
-            }
-            Self::Rotation => {
-                ["x", "y", "z", "w"].into_iter().all(|name| has(name, |kind| *kind == FieldKind::Float64))
-            }
-            Self::Header => {
-                has("stamp", |kind| matches!(kind, FieldKind::Message(_)))
-                    && has("frame_id", |kind| matches!(kind, FieldKind::String { .. }))
-            }
-            Self::HexText => identifier::length(message_type).is_some(),
-            Self::Hidden => true,
-            Self::Plain => false,
+/// Whether the type has the fields that the convention is about.
+fn fits(convention: Convention, message_type: &MessageType) -> bool {
+    let has = |name: &str, is_kind: fn(&FieldKind) -> bool| {
+        message_type.field(name).is_some_and(|field| field.arity == Arity::One && is_kind(&field.kind))
+    };
+    match convention {
+        Convention::Time | Convention::Duration => {
+            has("sec", |kind| *kind == FieldKind::Int32) && has("nanosec", |kind| *kind == FieldKind::Uint32)
         }
+        Convention::Rotation => {
+            ["x", "y", "z", "w"].into_iter().all(|name| has(name, |kind| *kind == FieldKind::Float64))
+        }
+        Convention::Header => {
+            has("stamp", |kind| matches!(kind, FieldKind::Message(_)))
+                && has("frame_id", |kind| matches!(kind, FieldKind::String { .. }))
+        }
+        Convention::HexText => identifier::length(message_type).is_some(),
+        Convention::Hidden => true,
+        Convention::Plain => false,
     }
 }
 

@@ -8,9 +8,9 @@ use super::Missing;
 use super::any::{Any, Found, Given, Reader};
 use super::context::{Context, Step, Stop, quoted};
 use super::field::FieldReader;
-use crate::conventions::{self, Convention};
 use crate::model::Field;
 use crate::native::edit::MessageMut;
+use crate::{Convention, conventions};
 
 /// How many names an error lists.
 const MOST_LISTED: usize = 20;

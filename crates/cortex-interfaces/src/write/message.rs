@@ -4,8 +4,9 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use super::context::{Context, Crumb, Step};
 use super::values;
+use crate::Convention;
 use crate::conventions::rotation::Rotation;
-use crate::conventions::{Convention, identifier, time};
+use crate::conventions::{identifier, time};
 use crate::model::{Arity, Field, FieldKind};
 use crate::native::view::{MessageView, Values};
 

@@ -1,6 +1,6 @@
 //! A whole robot, brought up from a recipe and kept alive: where the monitor meets ROS and the missions.
 //!
-//! - `recipe_file`: reads the recipe; `missing_programs`: what it names and this machine has not; `evidence`: what ROS shows, as inputs of the monitor;
+//! - `robot_recipe`: reads the recipe; `evidence`: what ROS shows, as inputs of the monitor;
 //! - `action_executor`: what the monitor wants done, over ROS; `actions`: the actions of the recipe;
 //! - `own_node`: what components have of the node of Cortex;
 //! - `missions`: what missions are told; `calls`: what is under way, as evidence.
@@ -12,13 +12,11 @@ mod action_executor;
 pub mod actions;
 mod calls;
 mod evidence;
-mod missing_programs;
 mod missions;
 mod own_node;
-mod recipe_file;
 mod recipe_types;
+mod robot_recipe;
 
-use std::io::Write as _;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +25,7 @@ use anyhow::Context as _;
 
 use cortex_interfaces::Interfaces;
 use cortex_monitor::MonitorEvent;
-use cortex_process::{CommandRunner, Processes, RunTag};
+use cortex_process::{CommandRunner, Processes, reaper};
 use cortex_protocol::ComponentName;
 use cortex_recipe::ComponentRecipe;
 use cortex_ros::monitoring::Monitoring;
@@ -40,12 +38,9 @@ use crate::Robot;
 use action_executor::RosActionExecutor;
 use actions::Actions;
 use calls::CallReports;
-pub use missing_programs::MissingPrograms;
-pub use recipe_file::{RobotRecipe, check, folder_of, read, text_of, warn};
 pub use recipe_types::field_mistake;
+pub use robot_recipe::{RobotRecipe, check, read};
 
-/// The command of the guard, which only Cortex itself uses.
-pub const GUARD: &str = "guard-processes";
 /// Events of the monitor that wait for a slow reader; the oldest go first.
 const EVENTS: usize = 1_024;
 /// Commands of fallbacks that run at a time, at most: more than any robot needs, since none of them may be refused.
@@ -131,7 +126,7 @@ async fn processes() -> anyhow::Result<Processes> {
 /// The same with the guard that ends them when this process dies.
 pub fn guarded(processes: Processes) -> anyhow::Result<Processes> {
     let mut guard = Command::new(std::env::current_exe().context("the program of Cortex is not known")?);
-    guard.args([GUARD, &processes.run().to_string()]);
+    guard.args([reaper::COMMAND, &processes.run().to_string()]);
     processes.withholding(is_own).reaped_by(guard).context("the guard of the processes")
 }
 
@@ -139,16 +134,6 @@ pub fn guarded(processes: Processes) -> anyhow::Result<Processes> {
 /// recipe speak in its name, and what configures Cortex.
 fn is_own(variable: &str) -> bool {
     variable == cortex_model::API_KEY_VARIABLE || variable.starts_with("CORTEX_")
-}
-
-/// The guard: ends what the process of that mark has left running when it is gone.
-pub fn guard(mark: &str) -> anyhow::Result<()> {
-    let mark = RunTag::read(mark).with_context(|| format!("'{mark}' is no mark of a process"))?;
-    for command in cortex_process::reaper::run(mark) {
-        // A closed standard error is no reason to stop.
-        let _ = writeln!(std::io::stderr(), "cortex: it is gone, and this was ended: {command}");
-    }
-    Ok(())
 }
 
 /// A robot that is up, or on its way.

@@ -20,7 +20,7 @@ pub(crate) use offers::{Offer, OfferKey, Offers, is_infrastructure};
 pub(crate) use types::{TypeForm, TypeKey, TypeState, Types};
 
 use crate::definitions::Definitions;
-use crate::policy::Policy;
+use cortex_discovery_policy::Policy;
 
 /// Services and actions that are looked at. Far more than a robot has; a graph that invents them must not exhaust us.
 const MOST_OFFERS: usize = 10_000;

@@ -6,7 +6,8 @@ use std::fmt;
 use cortex_ros_client::graph::{AGENT_ACTION, Graph, GraphNode, InstanceId, Interface, is_hidden};
 use serde::Serialize;
 
-use crate::policy::Policy;
+use crate::shown_nodes::GraphPolicy as _;
+use cortex_discovery_policy::Policy;
 
 /// What is offered under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -9,7 +9,7 @@ use cortex_protocol::{
 
 use super::known;
 use super::{Offer, OfferKind, TypeForm};
-use crate::policy::Policy;
+use cortex_discovery_policy::Policy;
 
 /// Nodes that a description names.
 const MOST_NODES: usize = 4;

@@ -5,7 +5,7 @@ use cortex_ros_client::graph::{GraphNode, Interface, NodeRole};
 use serde_json::json;
 
 use super::*;
-use crate::policy::PolicySettings;
+use cortex_discovery_policy::PolicySettings;
 
 const TRIGGER: &str = "std_srvs/srv/Trigger";
 

@@ -28,7 +28,7 @@ use serde_json::Value;
 
 use crate::Discovery;
 use crate::built_in::has_parameters;
-use crate::policy::parameter_name;
+use crate::shown_nodes::{GraphPolicy as _, parameter_name};
 use base_watch::BaseWatch;
 use frames::{Frames, SharedFrames};
 use watch::TopicWatch;

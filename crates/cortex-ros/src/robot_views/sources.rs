@@ -8,7 +8,8 @@ use cortex_ros_client::graph::{Graph, is_hidden};
 
 use super::is_of;
 use crate::built_in::has_parameters;
-use crate::policy::Policy;
+use crate::shown_nodes::GraphPolicy as _;
+use cortex_discovery_policy::Policy;
 
 pub(super) const GRID: &str = "nav_msgs/msg/OccupancyGrid";
 pub(super) const PATH: &str = "nav_msgs/msg/Path";

@@ -48,7 +48,7 @@ impl Goals {
         entry: &Entry,
         observer: &dyn CallObserver,
     ) -> ToolOutcome {
-        let conventions = &self.around.shared().policy.conventions;
+        let conventions = &self.around.shared().conventions;
         let goal = match self.prepare(invocation, entry).await {
             Ok(goal) => goal,
             Err(outcome) => return outcome,

@@ -30,7 +30,7 @@ pub(super) fn message_of(
 ) -> Result<Message, ToolOutcome> {
     let now = shared.node.clock().now();
     let now = Timestamp { sec: now.sec, nanosec: now.nanosec };
-    let options = ReadOptions::friendly(&shared.policy.conventions, now);
+    let options = ReadOptions::friendly(&shared.conventions, now);
     let arguments = Value::Object(invocation.call.arguments.clone());
     Message::from_json(interface, &arguments, &options)
         .map_err(|problem| ToolOutcome::failure(FailureKind::InvalidArguments, problem.to_string()))

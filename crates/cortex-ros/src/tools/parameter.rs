@@ -16,7 +16,7 @@ use super::Surroundings;
 use crate::AdapterError;
 use crate::built_in::has_parameters;
 use crate::calls::key;
-use crate::policy::parameter_name;
+use crate::shown_nodes::{GraphPolicy as _, parameter_name};
 
 /// How long a node may take for all questions together.
 const LIMIT: Duration = Duration::from_secs(8);

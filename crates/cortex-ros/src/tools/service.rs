@@ -34,7 +34,7 @@ impl Services {
 
     /// Carries out a call to its end.
     pub(super) async fn invoke(&self, invocation: &Invocation, entry: &Entry) -> ToolOutcome {
-        let conventions = &self.around.shared().policy.conventions;
+        let conventions = &self.around.shared().conventions;
         let unavailable = |problem: RosError| ToolOutcome::failure(FailureKind::Unavailable, problem.to_string());
         let client = match self.client(entry).await {
             Ok(client) => client,

@@ -138,7 +138,7 @@ impl Topics {
             }
         };
         match tokio::time::timeout(limit, message).await {
-            Ok(Some(message)) => Ok(Some(readable(message.view(), &self.around.shared().policy.conventions))),
+            Ok(Some(message)) => Ok(Some(readable(message.view(), &self.around.shared().conventions))),
             Ok(None) => Err(RosError::ShutDown),
             Err(_) => Ok(None),
         }

@@ -3,46 +3,21 @@
 use std::collections::BTreeSet;
 
 use cortex_core::OfferedQuality;
+use cortex_discovery_policy::{Policy, TopicChoice};
 use cortex_ros_client::QosProfile;
 use cortex_ros_client::graph::Graph;
 use cortex_ros_client::qos::{Durability, Reliability};
 use cortex_ros_client::raw_topics::TopicPublisher;
 
-use crate::policy::{Patterns, Policy, PolicyError};
 
 /// Topics that are recorded at most; others are named as left out.
 pub(super) const MOST_TOPICS: usize = 64;
 /// Messages that the middleware keeps between two looks: those of a topic of 5,000 a second.
 const WAITING: usize = 256;
 
-/// The topics that the configuration chose.
-#[derive(Debug, Clone)]
-pub(super) struct Choice {
-    patterns: Patterns,
-    /// Those that are names, which are looked for whoever publishes them.
-    names: BTreeSet<String>,
-}
-
-impl Choice {
-    pub(super) fn new(topics: &[String]) -> Result<Self, PolicyError> {
-        let is_name = |topic: &&String| !topic.contains(['*', '?', '[', '{', '\\']);
-        let names = topics.iter().filter(is_name).cloned().collect();
-        Ok(Self { patterns: Patterns::new("topics", topics)?, names })
-    }
-
-    /// The topics that match, in order: those that somebody publishes, and the names that were chosen.
-    pub(super) fn topics(&self, graph: &Graph) -> BTreeSet<String> {
-        let published = graph.nodes().flat_map(|node| &node.publishers).map(|topic| &topic.name);
-        let chosen = published.filter(|name| self.patterns.first(name).is_some()).cloned();
-        chosen.chain(self.names.iter().cloned()).collect()
-    }
-
-    /// The patterns that match none of these topics.
-    pub(super) fn unmatched(&self, topics: &BTreeSet<String>) -> Vec<&str> {
-        let mut patterns = self.patterns.unmatched(topics.iter());
-        patterns.retain(|pattern| !self.names.contains(*pattern));
-        patterns
-    }
+/// The topics of the graph that were chosen, in order: those that somebody publishes, and the names.
+pub(super) fn topics(choice: &TopicChoice, graph: &Graph) -> BTreeSet<String> {
+    choice.of(graph.nodes().flat_map(|node| &node.publishers).map(|topic| &topic.name))
 }
 
 /// How a topic is to be read.
@@ -108,28 +83,12 @@ fn offered(publisher: &TopicPublisher) -> OfferedQuality {
 
 #[cfg(test)]
 mod tests {
-    use cortex_ros_client::graph::{GraphNode, Interface, NodeRole};
+    use cortex_discovery_policy::PolicySettings;
 
     use super::*;
-    use crate::PolicySettings;
 
     fn publisher(type_name: &str, reliability: Reliability, durability: Durability) -> TopicPublisher {
         TopicPublisher { type_name: type_name.to_owned(), type_hash: None, reliability, durability }
-    }
-
-    fn graph(topics: &[&str]) -> Graph {
-        let topic = |name: &&str| Interface { name: (*name).to_owned(), types: vec!["a/msg/A".to_owned()] };
-        let node = GraphNode::new("/base".to_owned(), NodeRole::Robot);
-        Graph::new([node.with_interfaces(Vec::new(), topics.iter().map(topic).collect(), Vec::new())])
-    }
-
-    #[test]
-    fn patterns_match_topics_of_every_namespace_and_names_are_looked_for_always() {
-        let choice = Choice::new(&["/**/odom".to_owned(), "/battery".to_owned(), "/left/*".to_owned()]).unwrap();
-        let topics = choice.topics(&graph(&["/odom", "/robot1/odom", "/odometry", "/rosout"]));
-        assert_eq!(topics.iter().map(String::as_str).collect::<Vec<_>>(), ["/battery", "/odom", "/robot1/odom"]);
-        assert_eq!(choice.unmatched(&topics), ["/left/*"]);
-        assert!(Choice::new(&["odom".to_owned()]).is_err(), "a topic begins with a slash");
     }
 
     #[test]

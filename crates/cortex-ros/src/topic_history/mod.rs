@@ -13,13 +13,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use cortex_core::{LeftOutTopic, RecordedTopic, TopicSlice};
+use cortex_discovery_policy::{Policy, TopicHistorySettings};
 use cortex_interfaces::Interfaces;
 use cortex_ros_client::raw_topics::{RawSubscription, RawTopics};
 use cortex_ros_client::{GraphWatch, RosError};
 
-use crate::policy::{Policy, PolicyError};
 use crate::{AdapterError, Discovery};
-use choice::{Choice, Found, MOST_TOPICS, Reading};
+use choice::{Found, MOST_TOPICS, Reading};
 use ring::Ring;
 
 /// How often what has come is taken.
@@ -28,24 +28,6 @@ const LOOK: Duration = Duration::from_millis(50);
 const SEARCH: Duration = Duration::from_secs(1);
 /// Messages of one topic that are taken at one look. The middleware keeps fewer; a flood would keep the thread for ever.
 const AT_ONCE: usize = 512;
-
-/// Which messages are kept, and how many.
-#[derive(Debug, Clone)]
-pub struct TopicHistorySettings {
-    choice: Choice,
-    reach: Duration,
-    most_bytes: usize,
-}
-
-impl TopicHistorySettings {
-    /// Keeps messages of the topics that match these globs, `reach` back in time, in so many bytes of memory at most.
-    ///
-    /// # Errors
-    /// When a pattern is none.
-    pub fn new(topics: &[String], reach: Duration, most_bytes: usize) -> Result<Self, PolicyError> {
-        Ok(Self { choice: Choice::new(topics)?, reach, most_bytes })
-    }
-}
 
 /// The latest messages of chosen topics.
 pub struct TopicHistory {
@@ -204,8 +186,8 @@ impl Recorder {
 
     /// Subscribes to what has come, and anew to what is offered otherwise. What nobody publishes any more stays.
     fn search(&mut self) {
-        let choice = &self.shared.settings.choice;
-        let topics = choice.topics(&self.graph.current());
+        let choice = &self.shared.settings.topics;
+        let topics = choice::topics(choice, &self.graph.current());
         let unmatched = choice.unmatched(&topics).into_iter();
         let nobody = |topic: &str| left_out(topic, "nobody publishes it");
         let mut missing: Vec<LeftOutTopic> = unmatched.map(nobody).collect();

@@ -10,6 +10,31 @@ use cortex_ros_client::ros_tests;
 use serde_json::{Value, json};
 
 ros_tests! {
+    async fn what_somebody_else_sees_makes_sure_that_nothing_is_missing() {
+        // Neither is a part of the robot to the other.
+        let agent = Agent::named("_cortex");
+        let _peer = component(&["helper"]).await;
+        agent.tool("helper.echo").await;
+        assert!(agent.discovery.settled(LIMIT).await);
+        assert!(!agent.discovery.is_confirmed(), "nobody has told what they see");
+        // A command, which comes later.
+        let visitor = Agent::named("_cortex_cli_1");
+        visitor.discovery.confirm_graph("/_cortex".to_owned(), "something else".to_owned());
+        assert!(visitor.discovery.settled(LIMIT).await);
+        assert!(!visitor.discovery.is_confirmed(), "it sees another graph");
+        let seen = agent.discovery.seen().borrow().clone();
+        visitor.discovery.confirm_graph("/_cortex".to_owned(), seen);
+        tokio::time::timeout(LIMIT, visitor.discovery.confirmed()).await.expect("both see the same");
+        let (theirs, ours) = (visitor.discovery.tools().borrow().clone(), agent.discovery.tools().borrow().clone());
+        assert_eq!(names(&theirs), names(&ours));
+        // One more has come: it is not all any more.
+        let _late = component(&["late"]).await;
+        visitor.tool("late.echo").await;
+        assert!(!visitor.discovery.is_confirmed());
+        visitor.shut_down().await;
+        agent.shut_down().await;
+    }
+
     async fn a_component_is_found_called_inspected_and_forgotten() {
         let agent = Agent::start();
         let peer = component(&["helper", "--heartbeat"]).await;

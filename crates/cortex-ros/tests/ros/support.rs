@@ -36,7 +36,16 @@ impl Agent {
 
     /// One that has these types installed.
     pub(crate) fn with(interfaces: Interfaces, policy: Policy) -> Self {
-        let node = RosNode::start("cortex", "").unwrap();
+        Self::as_node("cortex", interfaces, policy)
+    }
+
+    /// One whose node has another name.
+    pub(crate) fn named(name: &str) -> Self {
+        Self::as_node(name, Interfaces::from_environment(), Policy::default())
+    }
+
+    fn as_node(name: &str, interfaces: Interfaces, policy: Policy) -> Self {
+        let node = RosNode::start(name, "").unwrap();
         let graph = GraphWatch::start(node.fully_qualified_name()).unwrap();
         let endpoints = Endpoints::start(&graph).unwrap();
         let discovery = Discovery::start(&node, &graph, &endpoints, &Arc::new(interfaces), policy);

@@ -33,6 +33,8 @@ use crate::ModelWatch;
 use changes::Changes;
 use told::Told;
 
+pub use publishing::graph_in;
+
 /// Calls that are listed.
 const MOST_CALLS: usize = 100;
 

@@ -8,6 +8,7 @@ use cortex_protocol::overview::Overview;
 use cortex_ros_client::clock::RosClock;
 use cortex_ros_client::dynamic::Endpoints;
 use cortex_ros_client::{JsonTopic, QosProfile, RosError};
+use serde::Serialize;
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior};
@@ -84,10 +85,29 @@ pub(super) async fn publish(
     }
 }
 
+/// The overview as it is on the topic: whoever reads that is on the graph.
+#[derive(Serialize)]
+struct OnTopic<'a> {
+    #[serde(flatten)]
+    overview: &'a Overview,
+    /// The digest of the graph as Cortex sees it. None: it is still looking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graph: Option<&'a str>,
+}
+
+/// What a Cortex says on its topic of the graph that it sees: the digest, once it has looked for long enough.
+#[must_use]
+pub fn graph_in(text: &str) -> Option<String> {
+    let overview: serde_json::Value = serde_json::from_str(text).ok()?;
+    Some(overview.get("graph")?.as_str()?.to_owned())
+}
+
 /// Where others than this process see it.
 struct Topics {
     overviews: Option<JsonTopic>,
     published: Given,
+    /// What was published of the graph.
+    seen: Option<String>,
     diagnostics: Option<JsonTopic>,
     reporter: Reporter,
     clock: RosClock,
@@ -101,11 +121,13 @@ impl Topics {
         let diagnostics =
             JsonTopic::create(endpoints, "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", QosProfile::RELIABLE);
         let diagnostics = known("/diagnostics", diagnostics.await);
-        Self { overviews, published: Given::default(), diagnostics, reporter: Reporter::default(), clock }
+        Self { overviews, published: Given::default(), seen: None, diagnostics, reporter: Reporter::default(), clock }
     }
 
     fn publish(&mut self, collector: &StatusCollector, now: &Arc<Overview>) {
         collector.sources.model.metrics().overview(now);
+        let discovery = &collector.discovery;
+        let seen = discovery.is_settled().then(|| discovery.seen().borrow().clone());
         if let Some(diagnostics) = &self.diagnostics
             && let Some(message) = self.reporter.report(now, self.clock.now_ns())
             && let Err(problem) = diagnostics.publish(&message)
@@ -113,13 +135,14 @@ impl Topics {
             tracing::debug!("{problem}");
         }
         if let Some(overviews) = &self.overviews
-            && self.published.is_due(now)
+            && (self.published.is_due(now) || self.seen != seen)
         {
-            let text = serde_json::to_string(now.as_ref()).unwrap_or_default();
+            let text = serde_json::to_string(&OnTopic { overview: now, graph: seen.as_deref() }).unwrap_or_default();
             if let Err(problem) = overviews.publish(&json!({"data": text})) {
                 tracing::debug!("{problem}");
             }
             self.published.note(now);
+            self.seen = seen;
         }
     }
 }

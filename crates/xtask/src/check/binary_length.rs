@@ -9,7 +9,7 @@ use super::string_errors::{is_test, production};
 use super::{Finding, files_below, read};
 
 /// Where the sources of the program are.
-pub(super) const SOURCES: &str = "crates/cortex/src";
+pub(super) const SOURCES: &str = "crates/cortex-on-ros/src";
 
 /// The program stays below so many lines; tests do not count.
 const LIMIT: usize = 1_500;

@@ -33,7 +33,7 @@ impl Stage {
         let ros = work::prepare(repository, Purpose::Build)?;
         progress::say("Building cortex and the simulated home");
         let mut build = cargo::command_with_ros(repository, &ros);
-        build.args(["build", "--package", "cortex", "--package", "cortex-sim", "--bins"]);
+        build.arg("build").args(work::CORTEX).args(["--package", "cortex-sim", "--bins"]);
         cargo::run("building cortex and the simulated home", &mut build)?;
         let binaries = Metadata::read(repository)?.target_directory()?.join(Profile::Debug.folder());
         Self::of(repository, Some(ros), binaries)

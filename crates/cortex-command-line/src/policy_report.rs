@@ -10,15 +10,15 @@ const MOST_NAMED: usize = 12;
 
 /// Something that asks, is denied, or does so in some cases.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Remark {
+pub struct Remark {
     /// Which tool, and why.
-    pub(crate) text: String,
+    pub text: String,
     /// What would change that.
-    pub(crate) change: String,
+    pub change: String,
 }
 
 /// Every tool that is not simply allowed, the denied ones first. `names` has the ROS names of what tools stand for.
-pub(crate) fn remarks(policy: &Policy, tools: &[ToolSpec], names: &BTreeMap<ToolName, String>) -> Vec<Remark> {
+pub fn remarks(policy: &Policy, tools: &[ToolSpec], names: &BTreeMap<ToolName, String>) -> Vec<Remark> {
     let judged = |spec| (spec, policy.judge_tool(spec));
     let judged: Vec<(&ToolSpec, ToolPolicy)> = tools.iter().map(judged).collect();
     let mut remarks = Vec::new();
@@ -76,7 +76,7 @@ fn change(policy: &Policy, spec: &ToolSpec, judged: &ToolPolicy, names: &BTreeMa
 }
 
 /// The rules of a recipe in one line each.
-pub(crate) fn rules(rules: &[PolicyRule]) -> Vec<String> {
+pub fn rules(rules: &[PolicyRule]) -> Vec<String> {
     let told = |rule: &PolicyRule| {
         let verb = match rule.then {
             PolicyVerdict::Allow => "allows",
@@ -102,7 +102,7 @@ pub(crate) fn rules(rules: &[PolicyRule]) -> Vec<String> {
 }
 
 /// What happens to what nobody has declared.
-pub(crate) fn undeclared(policy: &Policy) -> &'static str {
+pub fn undeclared(policy: &Policy) -> &'static str {
     match policy.undeclared() {
         PolicyVerdict::Allow => {
             "what nobody has declared is allowed (policy.undeclared = \"allow\"); parameters ask, unless a rule allows them"

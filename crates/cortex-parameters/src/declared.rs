@@ -3,11 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use cortex_ros_client::parameters::Parameter;
-use cortex_ros_client::parameters::ParameterValue;
+use cortex_config::Layers;
+use cortex_ros_client::parameters::{Parameter, ParameterValue};
 use serde_json::{Map, Value};
-
-use super::{Config, Layers};
 
 /// The file that explains every key.
 const EXPLAINED: &str = include_str!("../../../config/cortex.toml");
@@ -25,8 +23,7 @@ const DAY: f64 = 86_400.0;
 
 /// The parameters of a configuration that was read already.
 pub fn declared(layers: &Layers) -> anyhow::Result<Vec<Parameter>> {
-    let config: Config = layers.over_defaults()?.extract()?;
-    let Value::Object(tree) = serde_json::to_value(config)? else { return Ok(Vec::new()) };
+    let tree = cortex_config::tree(layers)?;
     let mut values = BTreeMap::new();
     flatten("", &tree, &mut values);
     let words = explanations(EXPLAINED);
@@ -56,7 +53,7 @@ fn bounded(parameter: Parameter, name: &str, value: &ParameterValue) -> Paramete
 }
 
 /// The leaves of the tree by their dotted names. What no parameter can hold is left out: tables in arrays.
-pub(super) fn flatten(above: &str, tree: &Map<String, Value>, values: &mut BTreeMap<String, ParameterValue>) {
+pub(crate) fn flatten(above: &str, tree: &Map<String, Value>, values: &mut BTreeMap<String, ParameterValue>) {
     for (key, value) in tree {
         let name = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
         let leaf = match value {
@@ -138,8 +135,8 @@ mod tests {
     #[test]
     fn values_come_from_all_layers_with_their_types() {
         let ros = vec![
-            ("mission.max_replans".to_owned(), figment::value::Value::from(7)),
-            ("mission.max_duration_s".to_owned(), figment::value::Value::from(60)),
+            ("mission.max_replans".to_owned(), cortex_config::Value::from(7)),
+            ("mission.max_duration_s".to_owned(), cortex_config::Value::from(60)),
         ];
         let layers = Layers { ros, ..Layers::default() };
         let parameters =

@@ -29,7 +29,7 @@ enum View {
     Json,
 }
 
-pub async fn tape(arguments: TapeArguments) -> anyhow::Result<ExitCode> {
+pub(crate) async fn tape(arguments: TapeArguments) -> anyhow::Result<ExitCode> {
     let directory = match arguments.directory {
         Some(directory) => directory,
         None => config::tape_folder(&Layers { file: config::file(arguments.config.as_deref()), ..Layers::default() })?,

@@ -1,15 +1,16 @@
-//! The command line.
+//! All commands with their arguments: the one command line of `cortex`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use cortex_commands::arguments::{
+use cortex_process::reaper::COMMAND as GUARD;
+use cortex_watch::{IncidentArguments, WatchArguments};
+
+use crate::arguments::{
     AnswerArguments, ApproveArguments, CallArguments, DenyArguments, DisputeArguments, PendingArguments, PlanArguments,
     RecipeCommand, ReviseArguments, RunArguments, SendArguments, ServerArguments, StatusArguments, TapeArguments,
     ToolsArguments, WordingsArguments,
 };
-use cortex_robot::supervision::GUARD;
-use cortex_watch::{IncidentArguments, WatchArguments};
 
 /// Talk to a ROS 2 robot: Cortex finds out what it can do, plans a task given in plain language, and carries it out
 /// step by step.
@@ -36,13 +37,13 @@ Examples:
 
 ROS arguments come last, after --ros-args: remaps (-r), parameters (-p), namespace (-r __ns:=/robot1)."
 )]
-pub(crate) struct Arguments {
+pub struct Arguments {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub enum Command {
     /// Start Cortex: discover the robot and take tasks until Ctrl-C.
     Run(StartArguments),
     /// Give the running Cortex a task and watch it. Ctrl-C cancels the task.
@@ -105,22 +106,22 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Clone, Args)]
-pub(crate) struct StartArguments {
+pub struct StartArguments {
     /// A recipe: the whole robot is brought up, kept alive, and brought down at the end. Without one, Cortex uses the robot
     /// that is there.
     #[arg(value_name = "RECIPE")]
-    pub(crate) recipe: Option<PathBuf>,
+    pub recipe: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) run: RunArguments,
+    pub run: RunArguments,
     /// Where the page for people is served: an address and a port, or `off`. Overrides the configuration.
     #[arg(long, value_name = "ADDRESS")]
-    pub(crate) web: Option<String>,
+    pub web: Option<String>,
     /// Rehearse: tools that only look are called, everything else is echoed, and nothing moves.
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
     /// End in order, as at Ctrl-C, when this process is gone: the one that has started Cortex, such as `ros2 launch`.
     #[arg(long, value_name = "PROCESS")]
-    pub(crate) exit_with_pid: Option<i32>,
+    pub exit_with_pid: Option<i32>,
 }
 
 #[cfg(test)]

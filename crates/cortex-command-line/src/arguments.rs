@@ -171,9 +171,10 @@ pub struct ServerArguments {
     /// The node name of the Cortex to talk to.
     #[arg(long, value_name = "NODE", default_value = "/cortex")]
     pub server: String,
-    /// How long to wait for it to be there, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = positive_seconds)]
-    pub wait: f64,
+    /// How long to wait for it to be there, in seconds. Default: 5, and less where it is plain that it is not there; a stop
+    /// always waits.
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub wait: Option<f64>,
 }
 
 #[derive(Debug, Args)]

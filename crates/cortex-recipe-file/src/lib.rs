@@ -1,4 +1,9 @@
-//! A recipe as a file: read and checked, with what it says to Cortex.
+//! A recipe as a file: read and checked, with what it says to Cortex and what this machine has of its programs.
+//!
+//! It links no ROS. Whoever has one checks more: what the recipe says of messages, against the types that are installed
+//! ([`check`] takes that as a function).
+
+mod missing_programs;
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -7,40 +12,7 @@ use anyhow::Context as _;
 use cortex_config as config;
 use cortex_recipe::{MAX_RECIPE_BYTES, Mistake, Problems, Recipe};
 
-use super::missing_programs::MissingPrograms;
-
-/// A recipe that is right, and where it is.
-#[derive(Debug, Clone)]
-pub struct RobotRecipe {
-    pub recipe: Recipe,
-    /// Where its relative paths begin.
-    pub folder: PathBuf,
-    /// As it was written.
-    pub text: String,
-}
-
-/// Reads the recipe of a robot that is brought up here. None: it is wrong, or this machine has not the programs of its
-/// components; what is wrong was printed.
-pub fn read(file: &Path) -> anyhow::Result<Option<RobotRecipe>> {
-    let text = text_of(file)?;
-    match check(&text, file) {
-        Ok(recipe) => {
-            let folder = folder_of(file);
-            let missing = MissingPrograms::of(&recipe, &folder);
-            // Without what an action runs, the robot is whole.
-            warn(&text, file, missing.of_actions);
-            if missing.of_components.is_empty() {
-                return Ok(Some(RobotRecipe { recipe, folder, text }));
-            }
-            print_problems(&Problems::locate(&text, missing.of_components), file);
-            Ok(None)
-        }
-        Err(problems) => {
-            print_problems(&problems, file);
-            Ok(None)
-        }
-    }
-}
+pub use missing_programs::MissingPrograms;
 
 /// The text of a file that may be a recipe: of no other thing that can be opened, and not much more than is read of it.
 pub fn text_of(file: &Path) -> anyhow::Result<String> {
@@ -70,7 +42,7 @@ pub fn warn(text: &str, file: &Path, mut mistakes: Vec<Mistake>) {
 }
 
 /// Prints problems to standard error. A closed standard error is no reason to stop.
-fn print_problems(problems: &Problems, file: &Path) {
+pub fn print_problems(problems: &Problems, file: &Path) {
     let _ = write!(std::io::stderr(), "{}", problems.show(&file.display().to_string()));
 }
 
@@ -79,8 +51,11 @@ pub fn folder_of(file: &Path) -> PathBuf {
     file.parent().unwrap_or(Path::new("")).to_owned()
 }
 
-/// Reads a text as a recipe and checks what it says to Cortex, too.
-pub fn check(text: &str, file: &Path) -> Result<Recipe, Problems> {
+/// Reads a text as a recipe and checks what it says to Cortex, too. `further` are more mistakes of a recipe that can be read.
+///
+/// # Errors
+/// What is wrong, with the lines.
+pub fn check(text: &str, file: &Path, further: impl FnOnce(&Recipe) -> Vec<Mistake>) -> Result<Recipe, Problems> {
     let recipe = Recipe::read(text)?;
     let mut mistakes: Vec<Mistake> = config::mistakes(&recipe.cortex)
         .into_iter()
@@ -98,7 +73,7 @@ pub fn check(text: &str, file: &Path) -> Result<Recipe, Problems> {
             fix: "docs/approval.md explains rules".to_owned(),
         });
     }
-    mistakes.extend(super::recipe_types::mistakes(&recipe));
+    mistakes.extend(further(&recipe));
     if let Some(world) = &recipe.world {
         let place = folder_of(file).join(world);
         if !place.is_file() {

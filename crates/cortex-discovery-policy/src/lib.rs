@@ -1,16 +1,20 @@
 //! What of the robot may become a tool, under which name, and what it is taken to do. From the configuration.
+//!
+//! [`PolicySettings`] are the choices of whoever runs the robot, [`Policy`] the same, checked: it answers by full ROS names.
+//! It knows no graph: which of a robot's nodes are shown follows in `cortex-ros`.
+
+mod topic_choice;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use cortex_interfaces::{Convention, Conventions, InterfaceName};
 use cortex_protocol::condition::Conditions as ToolConditions;
 use cortex_protocol::{Effect, EffectSource, ResourceName, ToolSpec};
-use cortex_ros_client::graph::{Graph, GraphNode};
+use cortex_ros_syntax::{Convention, InterfaceName, InvalidName};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use thiserror::Error;
 
-use crate::catalog::is_infrastructure;
+pub use topic_choice::{TopicChoice, TopicHistorySettings};
 
 /// The choices of whoever runs the robot.
 ///
@@ -92,9 +96,12 @@ pub struct Policy {
     rename: BTreeMap<String, String>,
     /// The names that renames gave away.
     taken: BTreeSet<String>,
-    pub(crate) conventions: Conventions,
-    pub(crate) service_timeout: Duration,
-    pub(crate) goal_timeout: Duration,
+    /// How messages of these types are written, beside what is usual.
+    pub conventions: BTreeMap<InterfaceName, Convention>,
+    /// How long a service may take to answer.
+    pub service_timeout: Duration,
+    /// How long a goal may take to its result.
+    pub goal_timeout: Duration,
 }
 
 impl Policy {
@@ -118,13 +125,12 @@ impl Policy {
             return Err(PolicyError { key: "resources", problem });
         }
         check_conditions(&settings.conditions)?;
-        let mut conventions = Conventions::default();
+        let mut conventions = BTreeMap::new();
         for (name, convention) in &settings.conventions {
-            let name: InterfaceName = name.parse().map_err(|problem: cortex_interfaces::InvalidName| PolicyError {
-                key: "conventions",
-                problem: problem.to_string(),
-            })?;
-            conventions = conventions.with(name, *convention);
+            let name: InterfaceName = name
+                .parse()
+                .map_err(|problem: InvalidName| PolicyError { key: "conventions", problem: problem.to_string() })?;
+            conventions.insert(name, *convention);
         }
         Ok(Self {
             allow: Patterns::new("allow", &settings.allow)?,
@@ -148,53 +154,39 @@ impl Policy {
     }
 
     /// Why what has this full ROS name is not offered. None if it may be.
-    pub(crate) fn refusal(&self, name: &str) -> Option<String> {
+    pub fn refusal(&self, name: &str) -> Option<String> {
         self.denial(name).or_else(|| self.allow.first(name).is_none().then(|| NOT_ALLOWED.to_owned()))
     }
 
     /// Why what has this full ROS name is not even looked at. None where no pattern denies it.
-    pub(crate) fn denial(&self, name: &str) -> Option<String> {
+    pub fn denial(&self, name: &str) -> Option<String> {
         self.deny.first(name).map(|pattern| format!("discovery.deny has '{pattern}'"))
     }
 
     /// Why the node of this full name is denied as a whole: nothing of it is offered, described or named. A pattern does so
     /// that matches its name, `/wifi`, or everything below it, `/wifi/**`.
-    pub(crate) fn denial_of_node(&self, name: &str) -> Option<String> {
+    pub fn denial_of_node(&self, name: &str) -> Option<String> {
         self.denied_nodes.first(name).map(|pattern| format!("discovery.deny has '{pattern}'"))
     }
 
-    /// Why no model is told that this node exists. None where it is told: the node is not denied as a whole, and its name or
-    /// something of it is allowed.
-    pub(crate) fn hidden(&self, node: &GraphNode) -> Option<String> {
-        if let Some(denial) = self.denial_of_node(&node.name) {
-            return Some(denial);
-        }
-        if self.allow.first(&node.name).or_else(|| self.allowed_nodes.first(&node.name)).is_some() {
-            return None;
-        }
-        let all = [&node.services, &node.actions, &node.publishers, &node.subscriptions];
-        let mut others = all.into_iter().flatten().filter(|interface| !is_infrastructure(interface));
-        let is_named = others.any(|interface| self.refusal(&interface.name).is_none());
-        (!is_named).then(|| NOT_ALLOWED.to_owned())
-    }
-
-    /// The nodes of the robot that models are told of, by name.
-    pub(crate) fn shown<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = &'a GraphNode> {
-        graph.robot_nodes().filter(|node| self.hidden(node).is_none())
+    /// Whether something below this node, or the node itself, is named by what is allowed.
+    #[must_use]
+    pub fn allows_of_node(&self, name: &str) -> bool {
+        self.allow.first(name).or_else(|| self.allowed_nodes.first(name)).is_some()
     }
 
     /// Whether the topic of this name may be published.
-    pub(crate) fn may_publish(&self, topic: &str) -> bool {
+    pub fn may_publish(&self, topic: &str) -> bool {
         self.publish.first(topic).is_some()
     }
 
     /// Whether nothing goes on of what has this name once it is answered or published, as the configuration has it.
-    pub(crate) fn ends_with_answer(&self, name: &str) -> bool {
+    pub fn ends_with_answer(&self, name: &str) -> bool {
         self.ends_with_answer.first(name).is_some()
     }
 
     /// What the configuration says that it does, and whether it does so by the full name. None where it says nothing.
-    pub(crate) fn effect(&self, name: &str) -> Option<(Effect, EffectSource)> {
+    pub fn effect(&self, name: &str) -> Option<(Effect, EffectSource)> {
         let matching = self.effects.all(name);
         let strictest = matching.iter().filter_map(|index| self.effect_of.get(*index).copied()).max()?;
         let by_name = matching.iter().any(|index| self.effects.texts.get(*index).is_some_and(|text| text == name));
@@ -202,7 +194,7 @@ impl Policy {
     }
 
     /// What the configuration says that it holds, in order. None where it says nothing.
-    pub(crate) fn resources(&self, name: &str) -> Option<Vec<ResourceName>> {
+    pub fn resources(&self, name: &str) -> Option<Vec<ResourceName>> {
         let matching = self.resources.all(name);
         let all: BTreeSet<&ResourceName> =
             matching.iter().filter_map(|index| self.resources_of.get(*index)).flatten().collect();
@@ -210,7 +202,7 @@ impl Policy {
     }
 
     /// The tool that has this full ROS name, with the conditions that the configuration adds to its own.
-    pub(crate) fn conditioned(&self, mut spec: ToolSpec, name: &str) -> ToolSpec {
+    pub fn conditioned(&self, mut spec: ToolSpec, name: &str) -> ToolSpec {
         for more in self.conditions.all(name).into_iter().filter_map(|index| self.conditions_of.get(index)) {
             spec.conditions = spec.conditions.and(more.clone());
         }
@@ -219,7 +211,7 @@ impl Policy {
 
     /// What stands for it in the name of a tool. None when the configuration has given that name to something else: it
     /// must not depend on who is there which of the two a tool means.
-    pub(crate) fn name_of(&self, name: &str) -> Option<String> {
+    pub fn name_of(&self, name: &str) -> Option<String> {
         if let Some(renamed) = self.rename.get(name) {
             return Some(renamed.clone());
         }
@@ -247,7 +239,7 @@ impl Default for Policy {
             conditions_of: Vec::new(),
             rename: BTreeMap::new(),
             taken: BTreeSet::new(),
-            conventions: Conventions::default(),
+            conventions: BTreeMap::new(),
             service_timeout: everything.service_timeout,
             goal_timeout: everything.goal_timeout,
         }
@@ -265,12 +257,7 @@ pub(crate) struct Patterns {
 /// The pattern that every name matches.
 const EVERYTHING: &str = "**";
 /// Why something is left out that no pattern names.
-const NOT_ALLOWED: &str = "nothing in discovery.allow matches it";
-
-/// The name by which the configuration knows a parameter: `/base/max_speed`.
-pub(crate) fn parameter_name(node: &GraphNode, parameter: &str) -> String {
-    format!("{}/{parameter}", node.name)
-}
+pub const NOT_ALLOWED: &str = "nothing in discovery.allow matches it";
 
 /// Each of these globs, with the pattern that the person wrote.
 fn with(text: &str, globs: Vec<String>) -> impl Iterator<Item = (&str, String)> {

@@ -7,7 +7,7 @@ use cortex_model::WordingFile;
 
 use crate::arguments::{WordingsArguments, WordingsCommand};
 
-pub fn wordings(arguments: &WordingsArguments) -> anyhow::Result<ExitCode> {
+pub(crate) fn wordings(arguments: &WordingsArguments) -> anyhow::Result<ExitCode> {
     let file = match &arguments.file {
         Some(file) => Some(WordingFile::new(file.clone())),
         None => config::wording_file(&Layers { file: config::file(arguments.config.as_deref()), ..Layers::default() })?,

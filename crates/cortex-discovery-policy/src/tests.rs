@@ -1,5 +1,4 @@
 use super::*;
-use cortex_ros_client::graph::{Interface, NodeRole};
 
 fn policy(change: impl FnOnce(&mut PolicySettings)) -> Result<Policy, PolicyError> {
     let mut settings = PolicySettings::default();
@@ -31,37 +30,6 @@ fn a_star_stays_within_a_part_and_two_cross_parts() {
         assert_eq!(policy.refusal(name).is_none(), offered, "{name}: {:?}", policy.refusal(name));
     }
     assert_eq!(policy.refusal("/base/danger/x").unwrap(), "discovery.deny has '/base/danger/**'");
-}
-
-#[test]
-fn a_node_is_denied_by_its_name_or_by_all_that_is_below_it_and_allowed_by_anything_that_is_named() {
-    let node = |name: &str, topic: &str| {
-        let topic = Interface { name: topic.to_owned(), types: vec!["std_msgs/msg/String".to_owned()] };
-        GraphNode::new(name.to_owned(), NodeRole::Robot).with_interfaces(vec![], vec![topic], vec![])
-    };
-    let denied = policy(|settings| settings.deny = texts(&["/wifi/**", "/modem", "/base/go_to", "**/secret"])).unwrap();
-    for (name, is_shown) in [("/wifi", false), ("/wifi/left", false), ("/modem", false), ("/a/secret", false)] {
-        assert_eq!(denied.hidden(&node(name, "/scans")).is_none(), is_shown, "{name}");
-    }
-    assert_eq!(denied.hidden(&node("/wifi", "/scans")).unwrap(), "discovery.deny has '/wifi/**'");
-    assert_eq!(denied.hidden(&node("/base", "/odom")), None);
-    let allowed = policy(|settings| {
-        settings.allow = texts(&["/arm/**", "/base/go_to", "/navigate", "**/reset", "/{a/b,c}/d"]);
-        settings.deny = texts(&["/arm/left/**"]);
-    })
-    .unwrap();
-    for (name, topic, is_shown) in [
-        ("/arm", "/x", true),
-        ("/arm/right", "/x", true),
-        ("/arm/left", "/x", false),
-        ("/base", "/x", true),
-        ("/navigator", "/navigate", true),
-        ("/wifi", "/wifi/reset", true),
-        ("/wifi", "/wifi/scans", false),
-        ("/navigator", "/rosout", false),
-    ] {
-        assert_eq!(allowed.hidden(&node(name, topic)).is_none(), is_shown, "{name} with {topic}");
-    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cortex_command_line::StartArguments;
 use cortex_config::{Resolved, Sources};
 use cortex_core::{IncidentPort, LogPort, ToolProvider};
 use cortex_custom_actions::CustomActions;
@@ -11,6 +12,7 @@ use cortex_events as events;
 use cortex_model::Reflex;
 use cortex_node::management::{self, Among, Management, tell};
 use cortex_node::{Agent, IncidentKeeper, Operators, SelfWatch, Watched, logging};
+use cortex_parameters::node_parameters;
 use cortex_protocol::ComponentName;
 use cortex_robot::supervision::actions::Actions;
 use cortex_robot::supervision::{self, RobotRecipe, Supervision};
@@ -22,7 +24,6 @@ use cortex_runtime::{CallBounds, DryRun, Gate, JournalSettings, Runtime, Runtime
 use cortex_status::{Endpoint, Metrics, ModelWatch};
 use tokio::sync::broadcast;
 
-use crate::arguments::StartArguments;
 use crate::end_signal;
 use crate::launcher::Launcher;
 use crate::page;
@@ -45,7 +46,7 @@ pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     let (layer, rules) =
         recipe.as_ref().map(|recipe| (recipe.recipe.cortex.clone(), recipe.recipe.policy.clone())).unwrap_or_default();
     // The parameters of the node are one layer.
-    let read = Sources::new(&node, run.config.as_deref(), layer, rules, run.model, dry_run);
+    let read = Sources::new(node_parameters(&node), run.config.as_deref(), layer, rules, run.model, dry_run);
     let read = read.and_then(|mut sources| {
         sources.layers.web = web;
         let resolved = sources.resolve()?;

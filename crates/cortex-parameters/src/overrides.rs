@@ -12,8 +12,7 @@ use cortex_ros_client::node::USE_SIM_TIME;
 use cortex_ros_client::parameters::ParameterValue;
 use serde_json::{Map, Value};
 
-use super::Config;
-use super::parameters::flatten;
+use crate::declared::flatten;
 
 /// The parameter that says whether Cortex becomes active by itself.
 pub const AUTOSTART: &str = "autostart";
@@ -23,7 +22,7 @@ const NODE_PARAMETERS: [&str; 3] = [AUTOSTART, USE_SIM_TIME, "start_type_descrip
 
 /// A node's ROS parameters as a layer of the configuration. `use_sim_time` and the like belong to the node; what is no key
 /// of the configuration is told and left out.
-pub fn node_parameters(node: &RosNode) -> Vec<(String, figment::value::Value)> {
+pub fn node_parameters(node: &RosNode) -> Vec<(String, cortex_config::Value)> {
     let given = node.parameters().iter().filter(|(name, _)| !NODE_PARAMETERS.contains(&name.as_str()));
     let (ours, unknown) = part(given.map(|(name, value)| (name.clone(), value.clone())));
     for UnknownParameter { name, meant } in unknown {
@@ -44,15 +43,12 @@ pub(crate) struct UnknownParameter {
 /// Parts what belongs to the configuration, right or wrong, from what does not.
 pub(crate) fn part(
     given: impl IntoIterator<Item = (String, ParameterValue)>,
-) -> (Vec<(String, figment::value::Value)>, Vec<UnknownParameter>) {
-    let tree = match serde_json::to_value(Config::default()) {
-        Ok(Value::Object(tree)) => tree,
-        _ => Map::new(),
-    };
+) -> (Vec<(String, cortex_config::Value)>, Vec<UnknownParameter>) {
+    let tree = cortex_config::defaults();
     let (mut ours, mut unknown) = (Vec::new(), Vec::new());
     for (name, value) in given {
         if is_own(&tree, &name) {
-            let value = figment::value::Value::serialize(cortex_ros_client::parameters::value_as_json(&value));
+            let value = cortex_config::Value::serialize(cortex_ros_client::parameters::value_as_json(&value));
             ours.extend(value.ok().map(|value| (name, value)));
         } else {
             unknown.push(UnknownParameter { meant: meant(&tree, &name), name });

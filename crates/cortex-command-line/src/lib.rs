@@ -1,0 +1,31 @@
+//! The command line of `cortex`, and the commands that need no ROS. Nothing here links ROS: the program `cortex` starts, helps,
+//! and reads records on a machine that has none.
+//!
+//! This crate owns all commands with their arguments ([`Arguments`], [`arguments`]), what of them is done without ROS
+//! ([`without_ros`]), the way to the program that does the rest ([`ros_program`]), the first look at the environment
+//! ([`environment`]), and printing for people ([`printing`]).
+//!
+//! It does not own the commands that talk to a robot or to a running Cortex over ROS (`cortex-commands`), nor `cortex run`
+//! (`cortex-on-ros`).
+//!
+//! Begin with [`without_ros`].
+
+// First: its macros take the place of the standard library's in every module after it.
+#[macro_use]
+pub mod printing;
+
+pub mod arguments;
+mod command;
+mod doctor;
+pub mod environment;
+mod guard;
+pub mod policy_report;
+pub mod recipe;
+pub mod ros_program;
+mod tape;
+mod without_ros;
+mod wordings;
+
+pub use command::{Arguments, Command, StartArguments};
+pub use guard::guard;
+pub use without_ros::{Outcome, without_ros};
