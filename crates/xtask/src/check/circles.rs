@@ -39,7 +39,7 @@ const ALLOWED: [(&str, &[&str]); 9] = [
     ),
     ("cortex-recipe", &["check", "location", "problem", "recipe", "topics", "wording"]),
     ("cortex-ros", &["calls", "stop", "tools"]),
-    ("cortex-ros", &["catalog", "definitions", "policy"]),
+    ("cortex-ros", &["catalog", "definitions", "shown_nodes"]),
     ("cortex-ros-client", &["parameters", "rcl"]),
     ("cortex-status", &["status", "watched_model"]),
 ];
