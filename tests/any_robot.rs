@@ -1,7 +1,7 @@
 //! A robot whose interfaces Cortex has never seen: the package `greenhouse_msgs` is built here, after Cortex was, and
 //! served by rclpy. Its services and actions are tools all the same.
 
-use cortex_stories::{Greenhouse, TestRobot, calls, finish_send, model, prompts, says};
+use cortex_stories::{BuiltInterfaces, TestRobot, calls, finish_send, model, prompts, says};
 use serde_json::{Value, json};
 
 const WATER: &str = "send_request_to_greenhouse-water_beds";
@@ -20,7 +20,7 @@ const HOLDS_NOTHING: &str = "[discovery.resources]\n\"/greenhouse/**\" = []\n";
 /// A test robot with the greenhouse in it, in which a harvest takes so many seconds for each plant.
 async fn greenhouse(cut_seconds: &str) -> TestRobot {
     let mut test_robot = TestRobot::empty();
-    test_robot.set_environment(Greenhouse::built().await.environment());
+    test_robot.set_environment(BuiltInterfaces::greenhouse().await.environment());
     test_robot.allow_undeclared();
     let setting = format!("cut_seconds:={cut_seconds}");
     test_robot.start_python("greenhouse", "greenhouse.py", &["--ros-args", "-p", &setting]).await;

@@ -177,25 +177,16 @@ async fn an_approval_is_asked_with_what_would_run_and_given_or_refused_on_the_pa
     page.keep_screenshot("approval").await;
     assert_eq!(reached(&mut test_robot), 0, "nothing runs while a person is asked");
     page.type_into(".deny input", "the dog is out").await;
-    deliberately(&page, ".deny button", "Deny").await;
+    page.answer_deliberately(".deny button", "Deny").await;
     page.wait_until_gone(".card", "Approve").await;
     page.wait_for(".report", "Report").await;
     assert_eq!(reached(&mut test_robot), 0);
     assert!(prompts(&model).join("\n").contains("the dog is out"), "the model plans with the reason");
     send(&page, "open the gate now").await;
     page.wait_for(".card", "Approve").await;
-    deliberately(&page, ".card button", "Approve once").await;
+    page.answer_deliberately(".card button", "Approve once").await;
     test_robot.process("gate").wait_for_json("the call", |_| true).await;
     page.wait_for(".mission-head", "Succeeded").await;
-}
-
-/// Presses a button of a card again until it is taken: a card that has just come takes no press for 0.6 s, so that nobody
-/// answers what they have not read.
-async fn deliberately(page: &Page, selector: &str, text: &str) {
-    let wait = "const done = arguments[0]; const card = document.querySelector('.card'); \
-                setTimeout(done, Math.max(0, card.shownAt + 650 - performance.now()));";
-    page.async_script(wait, Vec::new()).await;
-    page.click(selector, text).await;
 }
 
 #[tokio::test]

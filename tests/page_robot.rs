@@ -1,6 +1,6 @@
 //! The robot itself on the page, in a real browser over real components: its map, what a camera sees, its parameters.
 
-use cortex_stories::{Browser, Colours, Monitored, Page, TestRobot, Viewport};
+use cortex_stories::{Browser, BuiltInterfaces, Colours, Monitored, Page, TestRobot, Viewport};
 
 /// A robot with a navigation stack, and a camera whose parameters say what it sends.
 async fn robot() -> (TestRobot, Monitored, String) {
@@ -76,6 +76,7 @@ async fn a_camera_is_seen_stops_and_comes_back_with_another_encoding_and_a_param
     let browser = Browser::start().await;
     let page = browser.open(&address, Viewport::Wide, Colours::Dark).await;
     page.click("nav a", "Robot").await;
+    choose(&page, "Camera", "/lens/image").await;
     page.wait_for(".camera-panel", "320 × 240 · rgb8").await;
     assert!(colours_of(&page, ".camera-canvas").await > 20, "a picture in colours");
     choose(&page, "Node", "/lens").await;
@@ -108,6 +109,41 @@ async fn a_camera_is_seen_stops_and_comes_back_with_another_encoding_and_a_param
     // The browser notes each request that was refused: those above.
     let others = complaints.iter().filter(|complaint| !complaint.contains("Failed to load resource"));
     assert_eq!(others.collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+/// Where the robot is by transforms, and by a pose in another frame than the map.
+#[tokio::test]
+async fn a_robot_that_tells_of_itself_in_other_frames_is_drawn_where_its_transforms_say() {
+    let mut test_robot = TestRobot::empty();
+    test_robot.set_environment(BuiltInterfaces::transforms().await.environment());
+    test_robot.add_environment("CORTEX_WEB__LISTEN", "127.0.0.1:0".to_owned());
+    test_robot.start_python("rover", "transforms.py", &[]).await;
+    test_robot.start_cortex(&[]).await;
+    let line = test_robot.process("cortex").wait_for_line("page: http").await;
+    let browser = Browser::start().await;
+    let page = browser.open(line.trim_start_matches("page: "), Viewport::Wide, Colours::Light).await;
+    page.click("nav a", "Robot").await;
+    // map -> odom is (3, 1), and odom -> base_link (1, 2), as the odometry says, too.
+    let told = page.wait_for(".map-panel [role=status]", "The robot is at x 4.00 m, y 3.00 m").await;
+    assert!(told.contains("in the frame map"), "{told}");
+    assert!(colours_of(&page, ".map-canvas").await > 3, "the robot is drawn");
+    choose(&page, "Position by", "/odom").await;
+    page.wait_for(".map-panel [role=status]", "The robot is at x 4.00 m, y 3.00 m").await;
+    page.keep_screenshot("robot-transforms").await;
+    // What comes no more says nothing of now: the robot is not drawn, and it is named why.
+    test_robot.process("rover").write_line("still").await;
+    let note = page.wait_for(".map-notes", "The robot is not drawn").await;
+    assert!(note.contains("the transform from 'map' to 'odom' is") && note.contains("s old"), "{note}");
+    page.keep_screenshot("robot-transforms-old").await;
+    test_robot.process("rover").write_line("on").await;
+    page.wait_until_gone(".map-notes", "The robot is not drawn").await;
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+    // Who looks elsewhere leaves the transforms alone.
+    let rover = test_robot.process("rover");
+    rover.wait_for_json("one who looks", |told| told["count"] == 1).await;
+    page.click("nav a", "Mission").await;
+    let is_alone = |lines: &[String]| lines.last().filter(|line| line.contains("\"count\": 0")).map(drop);
+    rover.wait_for("nobody who looks", is_alone).await;
 }
 
 /// The view on every device, in both colours, for people to look at: `target/screenshots`.

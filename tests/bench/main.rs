@@ -1,13 +1,16 @@
 //! `cargo xtask bench`: what Cortex adds on top of the model and the middleware. Real processes, real ROS 2, a model
 //! that answers at once. Prints one table; judges nothing.
 //!
-//! `--only WORD` measures what has the word in its name: `loop`, `missions`, `cancel`, `stop`, `calls`, `conversion`, `crowd`,
-//! `monitor-recovery`, `monitor-crowd`, `page-load`, `page-memory`.
+//! `--only WORD` measures what has the word in its name: `loop`, `bytes`, `missions`, `known`, `first-answer`, `commands`,
+//! `idle`, `size`, `cancel`, `stop`, `calls`, `conversion`, `crowd`, `monitor-recovery`, `monitor-crowd`, `page-load`,
+//! `page-memory`.
 
 mod calls;
 mod cancel;
+mod contact;
 mod conversion;
 mod crowd;
+mod idle;
 mod mission_loop;
 mod missions;
 mod monitor;
@@ -17,7 +20,7 @@ mod table;
 
 use std::process::ExitCode;
 
-use cortex_stories::{TestRobot, argument, in_own_domain};
+use cortex_stories::{TestRobot, argument, binary, in_own_domain};
 use table::Table;
 
 fn main() -> ExitCode {
@@ -34,8 +37,27 @@ fn main() -> ExitCode {
         if wanted("loop") {
             mission_loop::measure(&mut TestRobot::shared(), &mut table).await?;
         }
+        if wanted("bytes") {
+            mission_loop::bytes(&mut table).await?;
+        }
+        if wanted("size") {
+            let bytes = std::fs::metadata(binary("cortex"))?.len();
+            table.add("the binary", "at most 30 MB", format!("{} MB", bytes / 1_000_000), "as it was built");
+        }
+        if wanted("known") {
+            contact::known(&mut TestRobot::shared(), &mut table).await?;
+        }
+        if wanted("first-answer") {
+            contact::first_answer(&mut TestRobot::shared(), &mut table).await?;
+        }
+        if wanted("commands") {
+            contact::commands(&mut TestRobot::shared(), &mut table).await?;
+        }
+        if wanted("idle") {
+            idle::measure(&mut TestRobot::shared(), &mut table).await?;
+        }
         if wanted("missions") {
-            for components in [1, 10, 50] {
+            for components in [1, 10, 50, 200] {
                 missions::measure(&mut TestRobot::shared(), components, &mut table).await?;
             }
         }

@@ -8,7 +8,9 @@ use cortex_core::mission::ConfirmationMode::{self, Adaptive, Always};
 use cortex_ros::TaskClient;
 use cortex_ros_client::{GraphWatch, RosNode};
 use cortex_runtime::tape::Flush;
-use cortex_stories::costs::{COMPONENTS, Record, Steps, graph_time, machine_time, missions, three_together};
+use cortex_stories::costs::{
+    COMPONENTS, Record, Steps, graph_time, machine_time, missions, missions_on, three_together,
+};
 use cortex_stories::{PATIENCE, TestRobot};
 use cortex_testkit::{OpenAiServer, Served};
 use serde_json::{Value, json};
@@ -62,6 +64,21 @@ async fn counts(table: &mut Table) -> anyhow::Result<()> {
                 );
             }
         }
+    }
+    Ok(())
+}
+
+/// What a plan of twenty steps takes, with all tools offered.
+pub(crate) async fn bytes(table: &mut Table) -> anyhow::Result<()> {
+    for (components, wanted) in [(1, "40 kB"), (10, "60 kB"), (50, "120 kB"), (200, "")] {
+        let costs = missions_on(components, 2, 20, Steps::Act, Always, Record::None).await?;
+        let cost = costs.last().context("no mission")?;
+        table.add(
+            format!("20 steps, {components} components, all tools offered"),
+            wanted,
+            format!("{:.1} kB in {} requests", kilobytes(cost.bytes), cost.requests),
+            format!("{} % of it the beginning of an earlier one", cost.unchanged * 100 / cost.bytes.max(1)),
+        );
     }
     Ok(())
 }

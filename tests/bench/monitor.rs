@@ -181,7 +181,7 @@ impl Cost {
 }
 
 /// Processor time that a process has used.
-fn processor_seconds(process: u32) -> anyhow::Result<f64> {
+pub(crate) fn processor_seconds(process: u32) -> anyhow::Result<f64> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
     let (_, fields) = stat.rsplit_once(')').context("no name")?;
     let fields: Vec<&str> = fields.split_whitespace().collect();

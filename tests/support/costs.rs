@@ -54,7 +54,7 @@ pub enum Record<'a> {
     In(&'a Path, Flush),
 }
 
-/// Runs missions of so many steps one after the other.
+/// Runs missions of so many steps one after the other, on a robot of [`COMPONENTS`].
 ///
 /// # Errors
 /// When one does not succeed.
@@ -65,9 +65,24 @@ pub async fn missions(
     confirmation: ConfirmationMode,
     record: Record<'_>,
 ) -> anyhow::Result<Vec<Cost>> {
-    let server = model(steps, kind).await?;
+    missions_on(COMPONENTS, count, steps, kind, confirmation, record).await
+}
+
+/// The same on a robot of so many components, all of which are offered.
+///
+/// # Errors
+/// When one does not succeed.
+pub async fn missions_on(
+    components: usize,
+    count: usize,
+    steps: usize,
+    kind: Steps,
+    confirmation: ConfirmationMode,
+    record: Record<'_>,
+) -> anyhow::Result<Vec<Cost>> {
+    let server = model(components, steps, kind).await?;
     let model = OpenAiModel::new("scripted", &server.url(), ModelSettings::default())?;
-    let robot = robot();
+    let robot = robot(components);
     let tools =
         Arc::new(FakeTools::new(robot.iter().map(|spec| (spec.name.as_str(), Behaviour::Returns(json!("done"))))));
     let mut config = RuntimeConfig::default();
@@ -75,6 +90,7 @@ pub async fn missions(
     let needed = u32::try_from(steps)?;
     config.limits.max_execution_steps = config.limits.max_execution_steps.max(needed);
     config.limits.max_model_calls = config.limits.max_model_calls.max(needed + 5);
+    config.limits.max_offered_tools = config.limits.max_offered_tools.max(robot.len());
     if let Record::In(folder, flush) = record {
         config.tape = Some(TapeSettings { flush, ..TapeSettings::at(folder) });
     }
@@ -121,7 +137,7 @@ pub async fn three_together() -> anyhow::Result<Duration> {
     let script = [Served::Calls(calls), execute(), execute(), execute(), Served::Text("Done.".to_owned())];
     let server = OpenAiServer::start(script).await?;
     let model = OpenAiModel::new("scripted", &server.url(), ModelSettings::default())?;
-    let robot = robot();
+    let robot = robot(COMPONENTS);
     let second = || Behaviour::Takes(Duration::from_secs(1), json!("done"));
     let tools = Arc::new(FakeTools::new(robot.iter().map(|spec| (spec.name.as_str(), second()))));
     let runtime = Runtime::start(RuntimeConfig::default(), Arc::new(model));
@@ -225,7 +241,7 @@ pub fn machine_time(steps: usize, in_a_row: bool) -> anyhow::Result<Duration> {
 }
 
 /// A robot of ten components, each with a method that acts and one that looks, described as people describe them.
-fn robot() -> Vec<ToolSpec> {
+fn robot(components: usize) -> Vec<ToolSpec> {
     let place = json!({
         "type": "object",
         "properties": {
@@ -236,7 +252,7 @@ fn robot() -> Vec<ToolSpec> {
         "additionalProperties": false
     });
     let nothing = json!({"type": "object", "properties": {}, "additionalProperties": false});
-    (1..=COMPONENTS)
+    (1..=components)
         .flat_map(|number| {
             let acts = tool(&format!("unit{number}.go_to"), ToolPhase::Execution, Effect::Move)
                 .with_description(format!(
@@ -252,11 +268,11 @@ fn robot() -> Vec<ToolSpec> {
 }
 
 /// A model that plans at once, says EXECUTE to each step, and has a last word.
-async fn model(steps: usize, kind: Steps) -> anyhow::Result<OpenAiServer> {
+async fn model(components: usize, steps: usize, kind: Steps) -> anyhow::Result<OpenAiServer> {
     let plan: Vec<(String, Value)> = (0..steps)
         .map(|step| match kind {
-            Steps::ActAndLook if step % 2 == 1 => (format!("unit{}-look", step % COMPONENTS + 1), json!({})),
-            _ => (format!("unit{}-go_to", step % COMPONENTS + 1), json!({"place": "kitchen", "speed": 0.5})),
+            Steps::ActAndLook if step % 2 == 1 => (format!("unit{}-look", step % components + 1), json!({})),
+            _ => (format!("unit{}-go_to", step % components + 1), json!({"place": "kitchen", "speed": 0.5})),
         })
         .collect();
     let answer = move |request: &Value| {

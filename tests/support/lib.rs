@@ -5,9 +5,9 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test whose set-up fails ends here, and says why")]
 
 mod browser;
+mod built_interfaces;
 pub mod costs;
 mod dice;
-mod greenhouse;
 mod held;
 mod left_behind;
 mod monitored;
@@ -22,10 +22,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use browser::{Browser, Colours, Page, Viewport};
+pub use built_interfaces::BuiltInterfaces;
 use cortex_protocol::overview::Overview;
 use cortex_testkit::{Domain, OpenAiServer, discovery_range};
 pub use dice::Dice;
-pub use greenhouse::Greenhouse;
 pub use held::Held;
 pub use monitored::{Event, Monitored, Told};
 pub use own_domain::{argument, in_own_domain};
@@ -367,11 +367,20 @@ pub fn python() -> PathBuf {
     std::env::var_os("CORTEX_ROS_PYTHON").map_or_else(|| PathBuf::from("python3"), PathBuf::from)
 }
 
+/// The folder of the programs that stories start.
+#[must_use]
+pub fn binaries() -> PathBuf {
+    std::env::var_os("CORTEX_BIN_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/debug"), PathBuf::from)
+}
+
 /// A program of the workspace.
-pub(crate) fn binary(name: &str) -> PathBuf {
-    let folder = std::env::var_os("CORTEX_BIN_DIR")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/debug"), PathBuf::from);
-    let path = folder.join(name);
+///
+/// # Panics
+/// When it is not built.
+#[must_use]
+pub fn binary(name: &str) -> PathBuf {
+    let path = binaries().join(name);
     assert!(path.is_file(), "{} is not there; run the stories by `cargo xtask test`", path.display());
     path
 }

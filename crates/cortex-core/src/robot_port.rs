@@ -16,8 +16,9 @@ pub trait RobotPort: Send + Sync + 'static {
     async fn sources(&self) -> Result<RobotSources, CommandError>;
 
     /// Begins to look at a topic, or at one number of its messages; ends when what is returned is dropped. A topic that
-    /// nobody publishes yet is waited for.
-    fn watch(&self, topic: &str, field: Option<&str>) -> Box<dyn RobotSightStream>;
+    /// nobody publishes yet is waited for. What lies in a frame is given in `frame`, where the robot tells how the two
+    /// lie to each other.
+    fn watch(&self, topic: &str, field: Option<&str>, frame: Option<&str>) -> Box<dyn RobotSightStream>;
 
     /// The parameters of a node, by name.
     ///

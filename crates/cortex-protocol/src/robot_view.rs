@@ -75,6 +75,21 @@ pub enum RobotSight {
     Pose(FloorPose),
     /// A path.
     Path(FloorPath),
+    /// Where the robot is in another frame than the one that was asked for, as it is not known how the two lie to each
+    /// other.
+    UnplacedPose {
+        /// In its own frame.
+        pose: FloorPose,
+        /// Why, for people.
+        reason: String,
+    },
+    /// The same of a path.
+    UnplacedPath {
+        /// In its own frame.
+        path: FloorPath,
+        /// Why, for people.
+        reason: String,
+    },
     /// A number.
     Number(f64),
 }

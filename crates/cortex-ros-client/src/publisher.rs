@@ -24,6 +24,14 @@ impl<T: TypedMessage> Publisher<T> {
             tracing::warn!(kind = std::any::type_name::<T>(), "a message was not published: {problem}");
         }
     }
+
+    /// Whether another process reads the topic now: what is large or costs time is made only then. Where that can't be
+    /// told, somebody may.
+    #[must_use]
+    pub fn is_read(&self) -> bool {
+        let publisher = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        publisher.get_inter_process_subscription_count().map_or(true, |readers| readers > 0)
+    }
 }
 
 /// Shares a publisher of the client library.

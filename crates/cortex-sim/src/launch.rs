@@ -15,6 +15,10 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::child::UP;
 use crate::components::Part;
+use crate::world::Destinations;
+
+/// The option that lets the wheels be sent to points of the map.
+const POINTS: &str = "--points";
 
 /// How long all parts may take to come up.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -22,13 +26,17 @@ const READY_TIMEOUT: Duration = Duration::from_secs(30);
 /// to leave the graph; a launch file kills after 5 s.
 const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 /// Events that may wait: each part has two in its life.
-const EVENT_CAPACITY: usize = 2 * Part::HOME.len();
+const EVENT_CAPACITY: usize = 2 * Part::ALL.len();
 
 /// What to start.
 #[derive(Debug, Clone, Default)]
 pub struct LaunchOptions {
     /// The world file; none for the built-in world.
     pub world: Option<PathBuf>,
+    /// Parts that are started along with those of [`Part::HOME`].
+    pub with: Vec<Part>,
+    /// Where the wheels can be sent, beside what the world says.
+    pub destinations: Destinations,
     /// The ROS arguments, with `--ros-args`, that every part gets.
     pub ros_arguments: Vec<String>,
 }
@@ -66,7 +74,8 @@ pub async fn run(options: LaunchOptions) -> anyhow::Result<()> {
 
 async fn watch(options: &LaunchOptions, processes: &mut Vec<Process>) -> anyhow::Result<()> {
     let (sender, mut events) = mpsc::channel(EVENT_CAPACITY);
-    for part in Part::HOME {
+    let parts = parts(options);
+    for part in parts.iter().copied() {
         let mut child =
             start(part, options, sender.clone()).with_context(|| format!("{} can't be started", part.name()))?;
         let lifeline = child.stdin.take();
@@ -75,7 +84,7 @@ async fn watch(options: &LaunchOptions, processes: &mut Vec<Process>) -> anyhow:
     drop(sender);
 
     let deadline = Instant::now() + READY_TIMEOUT;
-    let mut waiting: Vec<Part> = Part::HOME.to_vec();
+    let mut waiting = parts.clone();
     while !waiting.is_empty() {
         let names = || waiting.iter().map(|part| part.name()).collect::<Vec<_>>().join(", ");
         match timeout_at(deadline, events.recv()).await {
@@ -90,7 +99,7 @@ async fn watch(options: &LaunchOptions, processes: &mut Vec<Process>) -> anyhow:
             Err(_) => bail!("not up after {} s: {}", READY_TIMEOUT.as_secs(), names()),
         }
     }
-    let names: Vec<&str> = Part::HOME.iter().map(|part| part.name()).collect();
+    let names: Vec<&str> = parts.iter().map(|part| part.name()).collect();
     // A closed output is nobody's loss.
     let _ = writeln!(std::io::stdout(), "ready: {}", names.join(" "));
 
@@ -102,10 +111,18 @@ async fn watch(options: &LaunchOptions, processes: &mut Vec<Process>) -> anyhow:
     bail!("every part has ended")
 }
 
+/// What is started, each once, in the order of [`Part::ALL`].
+fn parts(options: &LaunchOptions) -> Vec<Part> {
+    Part::ALL.into_iter().filter(|part| Part::HOME.contains(part) || options.with.contains(part)).collect()
+}
+
 fn start(part: Part, options: &LaunchOptions, events: mpsc::Sender<Event>) -> anyhow::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
     if let Some(world) = &options.world {
         command.arg("--world").arg(world);
+    }
+    if options.destinations == Destinations::Points {
+        command.arg(POINTS);
     }
     command.args(["component", part.name(), "--supervised"]).args(&options.ros_arguments);
     // Its own group: Ctrl-C reaches the parent only, and what a part has started is killed with it.

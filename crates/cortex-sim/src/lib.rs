@@ -3,7 +3,7 @@
 //! - [`world`]: the home, from a file: rooms, doors, what there is to see; checked;
 //! - [`route`]: the way from where the robot is to a room; [`motion`]: driving it; [`charge`]: the battery. Pure;
 //! - [`floor`]: the map; [`pursuit`]: following a path; [`velocity`]: what the wheels make of commands. Pure;
-//! - [`questions`]: answers about what is seen. Pure;
+//! - [`picture`]: what a camera sees; [`questions`]: answers about what is seen. Pure;
 //! - [`components`]: the parts of the robot, each a ROS 2 node in a process of its own;
 //! - [`launch`]: starts, watches and stops those processes; [`child`]: the side of the started process.
 
@@ -13,6 +13,7 @@ pub mod components;
 pub mod floor;
 pub mod launch;
 pub mod motion;
+pub mod picture;
 pub mod pursuit;
 pub mod questions;
 pub mod route;

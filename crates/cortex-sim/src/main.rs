@@ -9,7 +9,7 @@ use cortex_component::ros_arguments;
 use cortex_sim::child::{self, StartedBy};
 use cortex_sim::components::Part;
 use cortex_sim::launch::{self, LaunchOptions};
-use cortex_sim::world::World;
+use cortex_sim::world::{Destinations, World};
 
 /// A simulated home robot made of real ROS 2 processes.
 ///
@@ -21,6 +21,12 @@ struct Arguments {
     /// The home, as a TOML file. Default: a small home that is built in.
     #[arg(long, global = true, value_name = "FILE")]
     world: Option<PathBuf>,
+    /// The base can be sent to points of the map, too.
+    #[arg(long, global = true)]
+    points: bool,
+    /// Starts this part, too; may be given several times.
+    #[arg(long, value_name = "PART")]
+    with: Vec<Part>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -59,11 +65,19 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments, ros_arguments: Vec<String>) -> anyhow::Result<ExitCode> {
     // Read here also when only the parts use it: a mistake in the file is told once, before anything is started.
-    let world = World::load(arguments.world.as_deref())?;
+    let mut world = World::load(arguments.world.as_deref())?;
+    if arguments.points {
+        world.base.destinations = Destinations::Points;
+    }
     match arguments.command {
         None => {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            runtime.block_on(launch::run(LaunchOptions { world: arguments.world, ros_arguments }))?;
+            runtime.block_on(launch::run(LaunchOptions {
+                world: arguments.world,
+                with: arguments.with,
+                destinations: world.base.destinations,
+                ros_arguments,
+            }))?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Component { part, supervised }) => {

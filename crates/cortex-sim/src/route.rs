@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::world::{Position, World};
+use crate::floor::Floor;
+use crate::world::{Position, Room, World};
 
 /// How far from the line between two rooms the robot still counts as being on it, in metres.
 const ON_LINE_M: f64 = 1e-6;
@@ -41,6 +42,23 @@ pub fn route(world: &World, from: Position, goal: &str) -> Option<Vec<Position>>
     if points.len() > 1 && points.first().is_some_and(|first| first.distance_m(from) < ON_LINE_M) {
         points.remove(0);
     }
+    Some(points)
+}
+
+/// The points to drive through, ending at a point of the map; `None` if there is no room for the robot, or no way.
+#[must_use]
+pub fn route_to_point(world: &World, from: Position, goal: Position) -> Option<Vec<Position>> {
+    let floor = Floor::of(world);
+    if floor.is_way_free(from, goal) {
+        return Some(vec![goal]);
+    }
+    // From the middle of the nearest room that it can be seen from.
+    let is_seen = |room: &&Room| floor.is_way_free(room.position(), goal);
+    let distance_m = |room: &Room| room.position().distance_m(goal);
+    let seen = world.rooms.iter().filter(is_seen);
+    let room = seen.min_by(|one, other| distance_m(one).total_cmp(&distance_m(other)))?;
+    let mut points = route(world, from, &room.name)?;
+    points.push(goal);
     Some(points)
 }
 
@@ -134,6 +152,20 @@ mod tests {
         for (from, goal, expected) in table {
             assert_eq!(points(from, goal), expected, "{from:?} {goal}");
         }
+    }
+
+    #[test]
+    fn a_point_is_driven_to_straight_or_from_the_room_that_it_is_seen_from() {
+        let point = |(x_m, y_m)| Position { x_m, y_m };
+        let way = |from, goal| {
+            let way = route_to_point(&world(), point(from), point(goal))?;
+            Some(way.iter().map(|point| (point.x_m, point.y_m)).collect::<Vec<_>>())
+        };
+        assert_eq!(way((0.0, 0.0), (0.4, 0.2)), Some(vec![(0.4, 0.2)]));
+        assert_eq!(way((0.0, 0.0), (3.2, 1.6)), Some(vec![(2.0, 0.0), (3.0, 1.5), (3.2, 1.6)]));
+        assert_eq!(way((0.0, 0.0), (1.0, 2.0)), None, "a wall");
+        assert_eq!(way((0.0, 0.0), (f64::NAN, 2.0)), None);
+        assert_eq!(way((0.0, 0.0), (1e9, 2.0)), None);
     }
 
     #[test]

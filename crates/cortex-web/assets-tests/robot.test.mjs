@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { boundsOf, corners, degrees, goalWords, placeOf, view } from '../assets/robot-geometry.js';
+import { boundsOf, corners, degrees, goalWords, placeOf, pointPhrase, view } from '../assets/robot-geometry.js';
 import { linePath } from '../assets/robot-lines.js';
 import { pictureOf, systemOf } from '../assets/robot-system.js';
 
@@ -39,6 +39,19 @@ test('a goal is a task that a person can read', () => {
   assert.equal(goalWords({ x: 1.2, y: -0.4 }, 'map'), 'go to x=1.20, y=-0.40 in frame map');
   assert.equal(goalWords({ x: -0.001, y: 0 }, ''), 'go to x=0.00, y=0.00');
   assert.deepEqual([degrees(-Math.PI / 2), degrees(0), degrees(2 * Math.PI)], [270, 0, 0]);
+});
+
+test('a goal is asked for as a tool says, where that means the frame of the map and needs nothing more', () => {
+  const number = { type: 'number', description: 'Along an axis of the frame map, in metres.' };
+  const tool = (properties, phrases, required = ['x', 'y']) => ({ phrases, parameters: { properties, required } });
+  const point = tool({ x: number, y: number }, ['come here', 'go to x {x} y {y}']);
+  const phrase = pointPhrase([tool({}, ['go to {place}']), point], 'map');
+  assert.equal(goalWords({ x: 1.2, y: -0.4 }, 'map', phrase), 'go to x 1.20 y -0.40');
+  for (const [other, frame] of [[point, 'odom'], [point, ''], [point, 'ma'],
+    [tool({ x: { type: 'number' }, y: number }, ['go to x {x} y {y}']), 'map'],
+    [tool({ x: number, y: number }, ['go to x {x} y {y} at {speed}']), 'map'],
+    [tool({ x: number, y: number }, ['go to x {x} y {y}'], ['x', 'y', 'speed']), 'map'],
+    [{ phrases: ['go to x {x} y {y}'], parameters: null }, 'map']]) assert.equal(pointPhrase([other], frame), null);
 });
 
 test('a line has a gap where nothing came, and one that does not change has a place', () => {

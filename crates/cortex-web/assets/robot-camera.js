@@ -48,7 +48,11 @@ export function createCamera() {
   async function once(name) {
     const reply = await fetch(`/api/v1/robot/picture?${new URLSearchParams({ topic: name })}`, { cache: 'no-store', headers: tag ? { 'If-None-Match': tag } : {} });
     if (name !== topic.value()) return;
-    if (reply.status === 304) return void (problem = '');
+    if (reply.status === 304) {
+      // What the camera sends looks as before: it is alive all the same.
+      shownAt = performance.now() - Number(reply.headers.get('cortex-age-ms'));
+      return void (problem = '');
+    }
     if (!reply.ok) {
       problem = (await reply.json().catch(() => null))?.reason ?? `the robot answered ${reply.status}`;
       return void await pause(500);

@@ -40,8 +40,25 @@ export function degrees(radians) {
   return ((whole % 360) + 360) % 360;
 }
 
-/** A task in words for a place. */
-export function goalWords({ x, y }, frame) {
+/** How a tool that goes to a point of this frame is asked for: a phrase with `{x}` and `{y}`, null where there is none. The
+ * numbers of a tool that does not name the frame may be meant in another one. */
+export function pointPhrase(tools, frame) {
+  const numeric = (tool, name) => {
+    const { type, description } = tool.parameters?.properties?.[name] ?? {};
+    return type === 'number' && Boolean(frame) && ` ${description ?? ''}`.split(/[^\w/]+/).includes(frame);
+  };
+  for (const tool of tools) {
+    const required = tool.parameters?.required ?? [];
+    if (!numeric(tool, 'x') || !numeric(tool, 'y') || required.some((name) => name !== 'x' && name !== 'y')) continue;
+    const phrase = tool.phrases.find((one) => /^[^{}]*\{x\}[^{}]*\{y\}[^{}]*$/.test(one));
+    if (phrase) return phrase;
+  }
+  return null;
+}
+
+/** A task in words for a place: as a tool is asked for, or in words that a model understands. */
+export function goalWords({ x, y }, frame, phrase = null) {
   const number = (value) => (Math.abs(value) < 0.005 ? 0 : value).toFixed(2);
+  if (phrase) return phrase.replace('{x}', number(x)).replace('{y}', number(y));
   return `go to x=${number(x)}, y=${number(y)}${frame ? ` in frame ${frame}` : ''}`;
 }

@@ -5,11 +5,13 @@ import { badge, bdi, h, remake, setText } from './dom.js';
 import { age, clip, cut } from './format.js';
 import { getJson } from './actions.js';
 import { choice, colours } from './robot-parts.js';
-import { boundsOf, degrees, goalWords, placeOf, view } from './robot-geometry.js';
+import { boundsOf, degrees, goalWords, placeOf, pointPhrase, view } from './robot-geometry.js';
 
 const MAP_MS = 2000;
 /** A pose that is older is shown as one. */
 const OLD_MS = 5000;
+/** So long it is waited until a position can be given in the frame of the map. */
+const PATIENCE_MS = 2000;
 
 export function createMap({ actions, seenBasis, onSubmitted }) {
   const canvas = h('canvas', { class: 'map-canvas', 'aria-hidden': 'true' });
@@ -45,6 +47,8 @@ export function createMap({ actions, seenBasis, onSubmitted }) {
   let placed = null;
   let placesOf = null;
   let width = 0;
+  let elsewhereSince = null;
+  let tools = [];
   const tried = new Set();
 
   new ResizeObserver((entries) => { width = Math.floor(entries[entries.length - 1].contentRect.width); draw(); }).observe(frame);
@@ -53,11 +57,13 @@ export function createMap({ actions, seenBasis, onSubmitted }) {
 
   const frameName = () => drawn?.about.origin.frame ?? scene?.pose?.shown?.frame ?? scene?.path?.shown?.frame ?? '';
 
+  const taskFor = (place) => goalWords(place, frameName(), pointPhrase(tools, frameName()));
+
   function setGoal(place, words) {
     goal = place;
     x.value = place.x.toFixed(2);
     y.value = place.y.toFixed(2);
-    text.value = words ?? goalWords(place, frameName());
+    text.value = words ?? taskFor(place);
     setText(answer, '');
     draw();
   }
@@ -66,7 +72,7 @@ export function createMap({ actions, seenBasis, onSubmitted }) {
     field.addEventListener('input', () => {
       if (x.value === '' || y.value === '') return;
       goal = { x: Number(x.value), y: Number(y.value) };
-      text.value = goalWords(goal, frameName());
+      text.value = taskFor(goal);
       draw();
     });
   }
@@ -92,7 +98,8 @@ export function createMap({ actions, seenBasis, onSubmitted }) {
     if (key === placesOf) return;
     let names = [];
     try {
-      for (const tool of await getJson('/api/v1/tools')) {
+      tools = await getJson('/api/v1/tools');
+      for (const tool of tools) {
         const found = tool.phrases.map((phrase) => /^go to \{(\w+)\}$/.exec(phrase)).find(Boolean);
         const values = found && tool.parameters?.properties?.[found[1]]?.enum;
         if (Array.isArray(values)) names = names.concat(values.filter((value) => typeof value === 'string'));
@@ -242,18 +249,23 @@ export function createMap({ actions, seenBasis, onSubmitted }) {
     const lines = [];
     if (mapChoice.value() && problem) lines.push(problem);
     if (drawn && drawn.about.cells_per_pixel > 1) lines.push(`The map is large: it is shown with ${drawn.about.cells_per_pixel} × ${drawn.about.cells_per_pixel} cells to a point, the most occupied of which counts.`);
-    if (pose && !poseFits) lines.push(`The position is given in the frame '${pose.frame}', and the map in '${at}'. How these lie to each other is not known, so the robot is not drawn: it would stand at a wrong place.`);
-    if (scene?.pose?.problem) lines.push(scene.pose.problem);
+    const why = (moving) => (moving.problem ? `: ${moving.problem}` : '');
+    if (pose && !poseFits) lines.push(`The robot is not drawn, because it would stand at a wrong place. Its position is given in the frame '${pose.frame}', and the map in '${at}'${why(scene.pose)}.`);
+    else if (scene?.pose?.problem) lines.push(scene.pose.problem);
     if (scene && !poseChoice.value()) lines.push('No part of the robot tells where it is.');
     else if (scene?.pose && !pose && !scene.pose.problem) lines.push('The robot has not told yet where it is.');
-    if (path && at && path.frame !== at && path.points.length) lines.push(`The path is given in the frame '${path.frame}', so it is not drawn.`);
+    if (path && at && path.frame !== at && path.points.length) lines.push(`The path is given in the frame '${path.frame}', so it is not drawn${why(scene.path)}.`);
     remake(notes, lines.join('\n'), () => lines.map((line) => h('li', badge('warn', 'Note', 'warning'), ' ', bdi(cut(line, 500)))));
   }
 
   /** Where the chosen position can't be drawn, the next topic is tried, as long as nobody has chosen one. */
   function tryOther() {
     const pose = scene?.pose?.shown;
-    if (chosen || !drawn || !sources || !pose || pose.frame === drawn.about.origin.frame) return;
+    if (chosen || !drawn || !sources || !pose || pose.frame === drawn.about.origin.frame) return void (elsewhereSince = null);
+    // The transforms of the robot may just be on their way.
+    elsewhereSince ??= performance.now();
+    if (performance.now() - elsewhereSince < PATIENCE_MS) return;
+    elsewhereSince = null;
     tried.add(poseChoice.value());
     const other = sources.poses.find((one) => !tried.has(one.topic));
     if (other) poseChoice.choose(other.topic);
@@ -269,7 +281,7 @@ export function createMap({ actions, seenBasis, onSubmitted }) {
       pathChoice.offer(topics(next.paths));
       return loadPlaces(next.nodes);
     },
-    wanted: () => Object.fromEntries([['pose', poseChoice.value()], ['path', pathChoice.value()]].filter(([, topic]) => topic)),
+    wanted: () => Object.fromEntries([['pose', poseChoice.value()], ['path', pathChoice.value()], ['frame', drawn?.about.origin.frame]].filter(([, name]) => name)),
     show(next) {
       scene = next;
       tryOther();

@@ -182,6 +182,7 @@ fn add_robot(document: &mut Document) {
     document.add("get", "/api/v1/robot/scene", watch, "Where the robot is, its path, its numbers.", Nothing, answer);
     document.add_query("/api/v1/robot/scene", "pose", "The topic that tells where the robot is.", "string");
     document.add_query("/api/v1/robot/scene", "path", "The topic with its path.", "string");
+    document.add_query("/api/v1/robot/scene", "frame", "The frame in which they are given, that of the map.", "string");
     document.add_query("/api/v1/robot/scene", "plots", "Numbers, as topic:field, with commas between them.", "string");
     document.add_query("/api/v1/robot/scene", "since", "Numbers after this time, in ms since 1970.", "integer");
     let answer = document.json::<Vec<NodeParameter>>();

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal};
 
+use crate::progress;
+
 /// Marks every process of a run, also the ones that its processes start.
 const MARK: &str = "CORTEX_XTASK_RUN";
 
@@ -44,12 +46,22 @@ pub(crate) struct Traces {
 impl Traces {
     pub(crate) fn new() -> Self {
         let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        Self { mark: format!("{}-{}", std::process::id(), time.as_nanos()), segments: BTreeSet::new() }
+        Self::of(&format!("{}-{}", std::process::id(), time.as_nanos()))
+    }
+
+    /// Of a run whose mark is known.
+    pub(crate) fn of(mark: &str) -> Self {
+        Self { mark: mark.to_owned(), segments: BTreeSet::new() }
     }
 
     /// What every process of the run gets into its environment.
     pub(crate) fn variable(&self) -> (&'static str, &str) {
         (MARK, &self.mark)
+    }
+
+    /// What marks the processes of the run.
+    pub(crate) fn mark(&self) -> &str {
+        &self.mark
     }
 
     /// Notes which shared memory the processes use now.
@@ -67,15 +79,25 @@ impl Traces {
         }
         self.note_shared_memory();
         for pid in &orphans {
-            eprintln!("ending process {} that was left behind: {}", pid.as_raw_nonzero(), command_line(*pid));
+            let (number, words) = (pid.as_raw_nonzero(), command_line(*pid));
+            progress::print_line(&format!("ending process {number} that was left behind: {words}"));
             self.signal(*pid, Signal::TERM);
         }
         let deadline = Instant::now() + ORPHAN_LIMIT;
         while !self.processes().is_empty() && Instant::now() < deadline {
             std::thread::sleep(POLL_INTERVAL);
         }
-        for pid in self.processes() {
-            self.signal(pid, Signal::KILL);
+        // One of them may start another one just before it is killed.
+        let deadline = Instant::now() + ORPHAN_LIMIT;
+        loop {
+            let left = self.processes();
+            if left.is_empty() || Instant::now() > deadline {
+                return;
+            }
+            for pid in left {
+                self.signal(pid, Signal::KILL);
+            }
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 

@@ -8,6 +8,7 @@ mod cargo;
 mod check;
 mod clean;
 mod demo;
+mod guard;
 mod keys;
 mod leftovers;
 mod log;
@@ -86,6 +87,9 @@ enum Task {
         /// Show a recorded mission on the page instead: needs no ROS 2 and no robot
         #[arg(long, conflicts_with_all = ["task", "recipe", "model"])]
         recorded: bool,
+        /// Start the programs of this folder, in this environment, instead of building them. For tests
+        #[arg(long, hide = true, value_name = "FOLDER", conflicts_with = "recorded")]
+        binaries: Option<PathBuf>,
     },
     /// Build for speed and run the benchmark
     Bench {
@@ -115,6 +119,9 @@ enum Task {
     },
     /// Remove the private ROS 2 and the built interfaces of all clones on this machine
     Clean,
+    /// End what the process that has started this one leaves behind
+    #[command(name = guard::COMMAND, hide = true)]
+    Guard(guard::Guarded),
 }
 
 fn main() -> ExitCode {
@@ -122,7 +129,7 @@ fn main() -> ExitCode {
     match run(Arguments::parse().command) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            progress::print_line(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }
@@ -141,14 +148,16 @@ fn run(command: Task) -> Result<ExitCode> {
         Task::Test { arguments } => return work::test(&repository, &arguments),
         Task::Check => return check::run(&repository),
         Task::Demo { recorded: true, .. } => return work::show_recorded(&repository),
-        Task::Demo { task, recipe, model, recorded: false } => {
-            return demo::run(&repository, task.as_deref(), recipe.as_deref(), model.as_deref());
+        Task::Demo { task, recipe, model, binaries, recorded: false } => {
+            let wanted = demo::Wanted { task: task.as_deref(), recipe: recipe.as_deref(), model: model.as_deref() };
+            return demo::run(&repository, &wanted, binaries);
         }
         Task::Bench { arguments } => return work::bench(&repository, &arguments),
         Task::Soak { arguments } => return work::soak(&repository, &arguments),
         Task::Campaign { arguments } => return work::campaign(&repository, &arguments),
         Task::Wordnet { folder, check } => wordnet::run(&repository, &folder, check)?,
         Task::Clean => clean::run()?,
+        Task::Guard(guarded) => guard::run(&guarded)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,6 +2,7 @@
 //!
 //! Everything goes to stderr, because stdout of `cargo xtask env` is read by a shell.
 
+use std::io::Write as _;
 use std::sync::OnceLock;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
@@ -19,7 +20,13 @@ pub(crate) fn start_clock() {
 /// Prints one line with the elapsed seconds.
 pub(crate) fn say(text: &str) {
     let seconds = START.get_or_init(Instant::now).elapsed().as_secs();
-    eprintln!("[{seconds:>4} s] {text}");
+    print_line(&format!("[{seconds:>4} s] {text}"));
+}
+
+/// Prints one line. A terminal that is gone, or a reader such as `head` that has ended, is no reason to end here: `eprintln!`
+/// would panic, and what this process has started would be left behind.
+pub(crate) fn print_line(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// Runs a step, says when it starts, and says every few seconds that it is still at work.

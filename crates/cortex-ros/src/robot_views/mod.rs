@@ -3,11 +3,16 @@
 //! Found by type on the graph, without any configuration. A topic is subscribed to only while somebody looks at it, and is
 //! read as often as a person can follow, on threads of whoever looks. What the configuration denies is not shown.
 
+mod base_watch;
+mod frames;
 mod parameters;
+mod rigid;
 mod sights;
 mod sources;
+mod transforms;
 mod watch;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -15,15 +20,17 @@ use cortex_core::fragment::capped;
 use cortex_core::{RobotPort, RobotSightStream};
 use cortex_protocol::robot_view::{NodeParameter, RobotSources};
 use cortex_protocol::{CommandError, CommandErrorKind};
-use cortex_ros_client::GraphWatch;
 use cortex_ros_client::dynamic::Endpoints;
 use cortex_ros_client::dynamic::parameters::{ParameterError, Parameters};
 use cortex_ros_client::graph::GraphNode;
+use cortex_ros_client::{GraphWatch, RosError};
 use serde_json::Value;
 
 use crate::Discovery;
 use crate::built_in::has_parameters;
 use crate::policy::parameter_name;
+use base_watch::BaseWatch;
+use frames::{Frames, SharedFrames};
 use watch::TopicWatch;
 
 /// How long a node may take to answer all questions about its parameters.
@@ -37,13 +44,20 @@ pub struct RobotViews {
     graph: GraphWatch,
     endpoints: Endpoints,
     discovery: Discovery,
+    frames: SharedFrames,
 }
 
 impl RobotViews {
     /// Of the robot on this graph.
     #[must_use]
     pub fn new(graph: &GraphWatch, endpoints: &Endpoints, discovery: &Discovery) -> Self {
-        Self { graph: graph.clone(), endpoints: endpoints.clone(), discovery: discovery.clone() }
+        let frames = SharedFrames::default();
+        Self { graph: graph.clone(), endpoints: endpoints.clone(), discovery: discovery.clone(), frames }
+    }
+
+    /// How the frames of the robot lie to each other, as long as what is returned is held.
+    async fn frames(&self) -> Result<Arc<Frames>, RosError> {
+        self.frames.listen(&self.endpoints, &self.discovery).await
     }
 
     fn parameters_of(&self) -> Parameters {
@@ -79,8 +93,11 @@ impl RobotPort for RobotViews {
         Ok(topics.sources(&graph, &shared.policy, &numbers))
     }
 
-    fn watch(&self, topic: &str, field: Option<&str>) -> Box<dyn RobotSightStream> {
-        Box::new(TopicWatch::new(self.clone(), topic, field))
+    fn watch(&self, topic: &str, field: Option<&str>, frame: Option<&str>) -> Box<dyn RobotSightStream> {
+        match topic {
+            sources::ROBOT_TRANSFORMS => Box::new(BaseWatch::new(self.clone(), frame)),
+            _ => Box::new(TopicWatch::new(self.clone(), topic, field, frame)),
+        }
     }
 
     async fn parameters(&self, node: &str) -> Result<Vec<NodeParameter>, CommandError> {
@@ -123,7 +140,7 @@ fn unset(problem: &ParameterError) -> CommandError {
     CommandError::new(kind, problem.to_string())
 }
 
-fn unavailable(problem: &cortex_ros_client::RosError) -> CommandError {
+fn unavailable(problem: &RosError) -> CommandError {
     CommandError::new(CommandErrorKind::Unavailable, problem.to_string())
 }
 

@@ -1,8 +1,9 @@
 //! What a message shows. No IO. Whatever a topic sends is checked: its sizes are the sender's word.
 
 use cortex_interfaces::MessageView;
-use cortex_protocol::robot_view::{CameraPicture, FloorPath, FloorPose, GridMap, RobotSight};
+use cortex_protocol::robot_view::{CameraPicture, FloorPath, GridMap, RobotSight};
 
+use super::rigid::{Rigid, Rotation};
 use super::sources::{COMPRESSED_IMAGE, GRID, IMAGE, ODOMETRY, PATH, POSE, POSE_ESTIMATE};
 use crate::watching::topics::value_of;
 
@@ -15,13 +16,67 @@ const MOST_POINTS: usize = 1_000;
 /// Longest frame and encoding that are shown, in bytes.
 const NAME_BYTES: usize = 120;
 
-/// What the message shows, by its type; or the number in this field.
-pub(super) fn sight(message: MessageView<'_>, field: Option<&str>) -> RobotSight {
-    let shown = match field {
-        Some(field) => number(message, field),
-        None => shown(message),
-    };
-    shown.unwrap_or_else(|Problem(reason)| RobotSight::Unusable { reason })
+/// What a message shows: something that lies in a frame, or something that has no place.
+#[derive(Debug, Clone)]
+pub(super) enum Shown {
+    Pose { frame: String, lies: Rigid },
+    Path { frame: String, points: Vec<[f64; 3]> },
+    Other(RobotSight),
+}
+
+impl Shown {
+    /// What the message shows, by its type; or the number in this field.
+    pub(super) fn of(message: MessageView<'_>, field: Option<&str>) -> Self {
+        let shown = match field {
+            Some(field) => number(message, field).map(Self::Other),
+            None => shown(message),
+        };
+        shown.unwrap_or_else(|Problem(reason)| Self::Other(RobotSight::Unusable { reason }))
+    }
+
+    /// The frame that it is given in, where it lies in one.
+    pub(super) fn frame(&self) -> Option<&str> {
+        match self {
+            Self::Pose { frame, .. } | Self::Path { frame, .. } => Some(frame),
+            Self::Other(_) => None,
+        }
+    }
+
+    /// As it is given.
+    pub(super) fn as_given(self) -> RobotSight {
+        match self {
+            Self::Other(sight) => sight,
+            Self::Pose { ref frame, .. } | Self::Path { ref frame, .. } => self.within(frame, Rigid::NONE),
+        }
+    }
+
+    /// As it is seen in another frame, in which its own one lies so.
+    pub(super) fn within(&self, other: &str, own: Rigid) -> RobotSight {
+        let beyond = || RobotSight::Unusable { reason: format!("in the frame '{other}' it lies beyond all numbers") };
+        match self {
+            Self::Pose { lies, .. } => {
+                let placed = own.then(*lies);
+                if placed.is_finite() { RobotSight::Pose(placed.on_floor(other)) } else { beyond() }
+            }
+            Self::Path { points, .. } => {
+                let points: Vec<(f64, f64)> =
+                    points.iter().map(|point| own.point(*point)).map(|[x, y, _]| (x, y)).collect();
+                let is_finite = points.iter().all(|(x, y)| x.is_finite() && y.is_finite());
+                let frame = other.to_owned();
+                if is_finite { RobotSight::Path(FloorPath { frame, points }) } else { beyond() }
+            }
+            Self::Other(sight) => sight.clone(),
+        }
+    }
+
+    /// As it is given, with why it is not in the frame that was asked for.
+    pub(super) fn unplaced(&self, reason: String) -> RobotSight {
+        match self.clone().as_given() {
+            RobotSight::Pose(pose) => RobotSight::UnplacedPose { pose, reason },
+            RobotSight::Path(path) => RobotSight::UnplacedPath { path, reason },
+            other => other,
+        }
+    }
 }
 
 /// What is wrong with a message, for people.
@@ -33,15 +88,15 @@ impl<T: Into<String>> From<T> for Problem {
     }
 }
 
-fn shown(message: MessageView<'_>) -> Result<RobotSight, Problem> {
+fn shown(message: MessageView<'_>) -> Result<Shown, Problem> {
     let type_name = message.message_type().name.to_string();
     match type_name.as_str() {
-        GRID => map(message).map(RobotSight::Map),
-        IMAGE => picture(message).map(RobotSight::Picture),
-        COMPRESSED_IMAGE => compressed(message).map(RobotSight::Picture),
+        GRID => map(message).map(|map| Shown::Other(RobotSight::Map(map))),
+        IMAGE => picture(message).map(|picture| Shown::Other(RobotSight::Picture(picture))),
+        COMPRESSED_IMAGE => compressed(message).map(|picture| Shown::Other(RobotSight::Picture(picture))),
         POSE => stamped_pose(message, message.nested("pose")),
         POSE_ESTIMATE | ODOMETRY => stamped_pose(message, message.nested("pose").and_then(|pose| pose.nested("pose"))),
-        PATH => path(message).map(RobotSight::Path),
+        PATH => path(message),
         other => Err(format!("{other} is none of the types that can be shown").into()),
     }
 }
@@ -74,7 +129,7 @@ fn map(message: MessageView<'_>) -> Result<GridMap, Problem> {
     if !(resolution_m.is_finite() && resolution_m > 0.0) {
         return Err(format!("the map says that its cells are {resolution_m} m long").into());
     }
-    let origin = info.nested("origin").and_then(|origin| pose(frame(message), origin));
+    let origin = info.nested("origin").and_then(pose).map(|origin| origin.on_floor(&frame(message)));
     let origin = origin.ok_or("the map does not say where it lies: its origin is no pose")?;
     Ok(GridMap { width, height, resolution_m, origin, cells: cells.to_vec() })
 }
@@ -106,12 +161,12 @@ fn bounded(message: MessageView<'_>) -> Result<Vec<u8>, Problem> {
     Ok(data.to_vec())
 }
 
-fn stamped_pose(message: MessageView<'_>, inner: Option<MessageView<'_>>) -> Result<RobotSight, Problem> {
-    let found = inner.and_then(|inner| pose(frame(message), inner));
-    found.map(RobotSight::Pose).ok_or_else(|| "it says where the robot is in numbers that are no place".into())
+fn stamped_pose(message: MessageView<'_>, inner: Option<MessageView<'_>>) -> Result<Shown, Problem> {
+    let found = inner.and_then(pose).map(|lies| Shown::Pose { frame: frame(message), lies });
+    found.ok_or_else(|| "it says where the robot is in numbers that are no place".into())
 }
 
-fn path(message: MessageView<'_>) -> Result<FloorPath, Problem> {
+fn path(message: MessageView<'_>) -> Result<Shown, Problem> {
     let poses = || message.list("poses").ok_or("the message is not defined as it is here");
     let count = poses()?.count();
     let step = count.div_ceil(MOST_POINTS).max(1);
@@ -124,23 +179,23 @@ fn path(message: MessageView<'_>) -> Result<FloorPath, Problem> {
         let point = position.and_then(place).ok_or("a point of the path is no place")?;
         points.push(point);
     }
-    Ok(FloorPath { frame: frame(message), points })
+    Ok(Shown::Path { frame: frame(message), points })
 }
 
-/// A pose on the floor; none where a number is no number, or the orientation is no rotation.
-fn pose(frame: String, message: MessageView<'_>) -> Option<FloorPose> {
-    let (x, y) = place(message.nested("position")?)?;
+/// A pose; none where a number is no number.
+fn pose(message: MessageView<'_>) -> Option<Rigid> {
+    let position = place(message.nested("position")?)?;
     let orientation = message.nested("orientation")?;
     let part = |name: &str| orientation.number(name).filter(|part| part.is_finite());
-    let (i, j, k, w) = (part("x")?, part("y")?, part("z")?, part("w")?);
+    let turn = [part("x")?, part("y")?, part("z")?, part("w")?];
     // All zero is what senders leave who do not know it: no turn.
-    let heading = f64::atan2(2.0 * (w * k + i * j), 1.0 - 2.0 * (j * j + k * k));
-    Some(FloorPose { frame, x, y, heading })
+    let rotation = Rotation::of(turn).map_or(Rotation::NONE, |(rotation, _)| rotation);
+    Some(Rigid { position, rotation })
 }
 
-fn place(position: MessageView<'_>) -> Option<(f64, f64)> {
+fn place(position: MessageView<'_>) -> Option<[f64; 3]> {
     let part = |name: &str| position.number(name).filter(|part| part.is_finite());
-    Some((part("x")?, part("y")?))
+    Some([part("x")?, part("y")?, part("z")?])
 }
 
 fn frame(message: MessageView<'_>) -> String {
@@ -162,13 +217,14 @@ fn short(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use cortex_interfaces::{Interfaces, Message, ReadOptions};
+    use cortex_protocol::robot_view::FloorPose;
     use serde_json::{Value, json};
 
     use super::*;
 
     fn seen(type_name: &str, message: &Value) -> RobotSight {
         let interface = Interfaces::from_environment().message(type_name).unwrap();
-        sight(Message::from_json(&interface, message, &ReadOptions::exact()).unwrap().view(), None)
+        Shown::of(Message::from_json(&interface, message, &ReadOptions::exact()).unwrap().view(), None).as_given()
     }
 
     fn reason(sight: RobotSight) -> String {
@@ -214,6 +270,26 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_in_another_frame_keeps_all_three_dimensions_on_the_way() {
+        // A camera that looks along x: its z axis is x of the robot.
+        let (optical, _) = Rotation::of([-0.5, 0.5, -0.5, 0.5]).unwrap();
+        let camera = Rigid { position: [1.0, 0.0, 0.5], rotation: optical };
+        let interface = Interfaces::from_environment().message(POSE).unwrap();
+        let message =
+            json!({"header": {"frame_id": "camera"}, "pose": {"position": {"z": 2.0}, "orientation": {"w": 1.0}}});
+        let message = Message::from_json(&interface, &message, &ReadOptions::exact()).unwrap();
+        let shown = Shown::of(message.view(), None);
+        assert_eq!(shown.frame(), Some("camera"));
+        let RobotSight::Pose(placed) = shown.within("base_link", camera) else { panic!("no pose") };
+        assert!((placed.x - 3.0).abs() < 1e-9 && placed.y.abs() < 1e-9, "{placed:?}");
+        assert!(
+            matches!(shown.unplaced("why".to_owned()), RobotSight::UnplacedPose { pose, .. } if pose.frame == "camera")
+        );
+        let far = Rigid { position: [f64::MAX, 0.0, 0.0], rotation: Rotation::NONE };
+        assert!(reason(shown.within("map", far.then(far))).contains("beyond all numbers"));
+    }
+
+    #[test]
     fn a_long_path_keeps_its_course_and_its_end() {
         let pose = |x: f64| json!({"pose": {"position": {"x": x}}});
         let poses: Vec<Value> = (0..2_501).map(|at| pose(f64::from(at))).collect();
@@ -229,7 +305,7 @@ mod tests {
         let interface = Interfaces::from_environment().message("sensor_msgs/msg/BatteryState").unwrap();
         let message = json!({"percentage": 0.5, "voltage": "NaN", "present": true});
         let message = Message::from_json(&interface, &message, &ReadOptions::exact()).unwrap();
-        let seen = |field: &str| sight(message.view(), Some(field));
+        let seen = |field: &str| Shown::of(message.view(), Some(field)).as_given();
         assert_eq!(seen("percentage"), RobotSight::Number(0.5));
         assert_eq!(seen("present"), RobotSight::Number(1.0));
         assert!(reason(seen("voltage")).contains("no number"));

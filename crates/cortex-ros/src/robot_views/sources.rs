@@ -17,6 +17,11 @@ pub(super) const POSE: &str = "geometry_msgs/msg/PoseStamped";
 pub(super) const POSE_ESTIMATE: &str = "geometry_msgs/msg/PoseWithCovarianceStamped";
 pub(super) const IMAGE: &str = "sensor_msgs/msg/Image";
 pub(super) const COMPRESSED_IMAGE: &str = "sensor_msgs/msg/CompressedImage";
+pub(super) const TRANSFORMS: &str = "tf2_msgs/msg/TFMessage";
+/// The topics with how the frames lie to each other, and whether what they tell holds always.
+pub(super) const TRANSFORM_TOPICS: [(&str, bool); 2] = [("/tf", false), ("/tf_static", true)];
+/// The one that is looked at for the place of the robot.
+pub(super) const ROBOT_TRANSFORMS: &str = TRANSFORM_TOPICS[0].0;
 const BATTERY: &str = "sensor_msgs/msg/BatteryState";
 /// The packages whose messages are looked through for numbers: the standard ones. A number of any other type can be plotted
 /// by its name.
@@ -69,10 +74,12 @@ impl Topics {
             };
             found.map(view).take(MOST).collect()
         };
+        let is_of_robot = |view: &ViewTopic| view.topic == ROBOT_TRANSFORMS;
+        let robot_transforms: Vec<ViewTopic> = of(&[TRANSFORMS]).into_iter().filter(is_of_robot).collect();
         RobotSources {
             maps: of(&[GRID]),
             cameras: of(&[IMAGE, COMPRESSED_IMAGE]),
-            poses: of(&[POSE_ESTIMATE, POSE, ODOMETRY]),
+            poses: [of(&[POSE_ESTIMATE]), robot_transforms, of(&[POSE, ODOMETRY])].concat(),
             paths: of(&[PATH]),
             numbers: self.numbers(numbers),
             nodes: nodes(graph, policy),
@@ -169,6 +176,7 @@ mod tests {
                 &[("/odom", ODOMETRY), ("/rosout", "rcl_interfaces/msg/Log")],
             ),
             node("/map_server", &[("/map", GRID)], &[]),
+            node("/arm", &[("/tf", TRANSFORMS), ("/arm/tf", TRANSFORMS)], &[]),
             node("/battery", &[("/battery_state", BATTERY)], &[("/odom", ODOMETRY)]),
             node("/left", &[("/both", GRID)], &[]),
             node("/right", &[("/both", IMAGE)], &[]),
@@ -187,7 +195,7 @@ mod tests {
         let numbers = number_fields(&interfaces, &topics_of_robot.types_with_numbers());
         let found = topics_of_robot.sources(&graph, &policy, &numbers);
         assert_eq!(topics(&found.maps), ["/map"]);
-        assert_eq!(topics(&found.poses), ["/pose", "/odom"], "an estimate on the map before mere odometry");
+        assert_eq!(topics(&found.poses), ["/pose", "/tf", "/odom"], "an estimate on the map before mere odometry");
         assert!(found.cameras.is_empty());
         let first = &found.numbers[0];
         assert!(first.is_charge && first.topic == "/battery_state" && first.field == "percentage", "{first:?}");
@@ -204,7 +212,7 @@ mod tests {
         let policy = Policy::new(&settings).unwrap();
         let graph = robot();
         let found = Topics::of(&graph, &policy).sources(&graph, &policy, &NumberFields::new());
-        assert_eq!((topics(&found.maps), topics(&found.poses)), (vec![], vec!["/odom"]));
+        assert_eq!((topics(&found.maps), topics(&found.poses)), (vec![], vec!["/tf", "/odom"]));
         assert!(found.nodes.iter().all(|node| node.name != "/map_server"));
     }
 }

@@ -15,7 +15,8 @@ use tokio::sync::{Mutex, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::RobotViews;
-use super::sights::sight;
+use super::frames::Frames;
+use super::sights::Shown;
 use crate::watching::topics::{nobody_publishes, types_of};
 
 /// How often it is looked whether a picture or a pose has come: ten a second are shown.
@@ -28,6 +29,12 @@ pub(super) struct TopicWatch {
     views: RobotViews,
     topic: String,
     field: Option<String>,
+    /// The frame that is asked for.
+    frame: Option<String>,
+    /// How the frames lie to each other, from the first message on that is in another frame.
+    frames: Option<Arc<Frames>>,
+    /// What could not be given in the frame that is asked for.
+    unplaced: Option<Shown>,
     graph: watch::Receiver<Arc<Graph>>,
     open: Option<Open>,
     /// Why there is nothing, as it was told last.
@@ -52,10 +59,20 @@ struct Open {
 }
 
 impl TopicWatch {
-    pub(super) fn new(views: RobotViews, topic: &str, field: Option<&str>) -> Self {
+    pub(super) fn new(views: RobotViews, topic: &str, field: Option<&str>, frame: Option<&str>) -> Self {
         let graph = views.graph.subscribe();
-        let (topic, field) = (topic.to_owned(), field.map(str::to_owned));
-        Self { views, topic, field, graph, open: None, absence: None, next_look: Instant::now() }
+        Self {
+            topic: topic.to_owned(),
+            field: field.map(str::to_owned),
+            frame: frame.map(str::to_owned),
+            frames: None,
+            unplaced: None,
+            graph,
+            open: None,
+            absence: None,
+            next_look: Instant::now(),
+            views,
+        }
     }
 
     /// Subscribes anew where who publishes the topic has changed.
@@ -103,14 +120,47 @@ impl TopicWatch {
     }
 
     /// What has come since the last look.
-    async fn look(&self) -> Result<Option<RobotSight>, RosError> {
+    async fn look(&self) -> Result<Option<Shown>, RosError> {
         let Some(open) = &self.open else { return Ok(None) };
         let (glance, field) = (Arc::clone(&open.glance), self.field.clone());
         let read = tokio::task::spawn_blocking(move || {
             let message = glance.blocking_lock().take()?;
-            Ok(message.map(|message| sight(message.view(), field.as_deref())))
+            Ok(message.map(|message| Shown::of(message.view(), field.as_deref())))
         });
         read.await.unwrap_or(Err(RosError::ShutDown))
+    }
+
+    /// What is shown, in the frame that is asked for where that can be done.
+    async fn place(&mut self, shown: Shown) -> RobotSight {
+        let own = shown.frame().map(str::to_owned);
+        let (Some(own), Some(wanted)) = (own, self.frame.clone()) else { return shown.as_given() };
+        if own == wanted {
+            return shown.as_given();
+        }
+        let lies = match self.frames().await {
+            Ok(frames) => {
+                let lies = frames.transforms().lies(&own, &wanted, std::time::Instant::now());
+                lies.map_err(|missing| missing.to_string())
+            }
+            Err(problem) => Err(format!("the transforms of the robot can't be read: {problem}")),
+        };
+        match lies {
+            Ok(lies) => shown.within(&wanted, lies),
+            Err(reason) => {
+                let unplaced = shown.unplaced(reason);
+                self.unplaced = Some(shown);
+                unplaced
+            }
+        }
+    }
+
+    async fn frames(&mut self) -> Result<Arc<Frames>, RosError> {
+        if let Some(frames) = &self.frames {
+            return Ok(Arc::clone(frames));
+        }
+        let frames = self.views.frames().await?;
+        self.frames = Some(Arc::clone(&frames));
+        Ok(frames)
     }
 }
 
@@ -134,8 +184,19 @@ impl RobotSightStream for TopicWatch {
             sleep_until(self.next_look).await;
             self.next_look = Instant::now() + LOOK;
             match self.look().await {
-                Ok(Some(seen)) => return Some(seen),
-                Ok(None) => {}
+                Ok(Some(shown)) => {
+                    self.unplaced = None;
+                    return Some(self.place(shown).await);
+                }
+                // Of a pose that comes once, the transforms may come later.
+                Ok(None) => {
+                    if let Some(shown) = self.unplaced.take() {
+                        let placed = self.place(shown).await;
+                        if self.unplaced.is_none() {
+                            return Some(placed);
+                        }
+                    }
+                }
                 Err(RosError::ShutDown) => return None,
                 Err(problem) => {
                     self.next_look = Instant::now() + AGAIN;

@@ -20,15 +20,15 @@ use cortex_component::{
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::driving::{self, GoTo};
+use super::driving::{self, GoTo, GoToPoint};
 use super::geometry::{pose_message, position, twist};
 use super::place::{room_at, where_at};
 use super::{BATTERY_TOPIC, FIRST_MESSAGE_PATIENCE, ODOMETRY_TOPIC, REQUIRE_BATTERY, SILENCE, TIME_SCALE, time_scale};
 use crate::motion::{DriveEnd, Motion};
 use crate::pursuit::Pose;
-use crate::route::route;
+use crate::route::{route, route_to_point};
 use crate::velocity::{COMMAND_MAX_AGE, Limits, Velocity};
-use crate::world::World;
+use crate::world::{Destinations, Position, World};
 use wheels::{Commands, Wheels};
 
 /// How often the wheels turn on and the odometry is published.
@@ -68,7 +68,7 @@ pub(super) fn component(world: Arc<World>) -> Component {
         world,
     };
     let (configured, activated) = (base.clone(), base.clone());
-    Component::new("base")
+    let component = Component::new("base")
         .summary("The robot's wheels. It drives between the rooms of the home.")
         .parameter(
             Parameter::double_within(SPEED, base.world.base.speed_mps, 0.05..=10.0)
@@ -94,7 +94,11 @@ pub(super) fn component(world: Arc<World>) -> Component {
                 context.spawn_while_active("driving", base.drive(context.clone(), odometry, place));
                 Ok(())
             }
-        })
+        });
+    match base.world.base.destinations {
+        Destinations::Rooms => component,
+        Destinations::Points => component.method(go_to_point(&base)),
+    }
 }
 
 fn go_to(base: &Base) -> Method {
@@ -102,6 +106,18 @@ fn go_to(base: &Base) -> Method {
     driving::go_to(&base.world, PLACE_TOPIC).run(move |arguments, call| {
         let base = base.clone();
         async move { base.go_to(arguments, call).await }
+    })
+}
+
+fn go_to_point(base: &Base) -> Method {
+    let base = base.clone();
+    driving::go_to_point().run(move |GoToPoint { x, y }, call| {
+        let base = base.clone();
+        async move {
+            let name = format!("point x {x:.2} y {y:.2}");
+            let way = move |world: &World, here| route_to_point(world, here, Position { x_m: x, y_m: y });
+            base.drive_to(&name, format!("arrived at the {name}"), way, call).await
+        }
     })
 }
 
@@ -135,15 +151,26 @@ impl Base {
     }
 
     async fn go_to(&self, GoTo { place }: GoTo, call: CallContext) -> Result<String, Failure> {
+        let arrived = format!("arrived in the {place}");
+        self.drive_to(&place, arrived, |world, here| route(world, here, &place), call).await
+    }
+
+    async fn drive_to(
+        &self,
+        place: &str,
+        arrived: String,
+        way: impl FnOnce(&World, Position) -> Option<Vec<Position>>,
+        call: CallContext,
+    ) -> Result<String, Failure> {
         if self.wheels.commands() == Commands::Velocity {
             return Err(
                 "the base obeys velocities (its parameter 'commands'), not calls: let the navigator drive".into()
             );
         }
         call.or_cancelled(self.check_battery()).await??;
-        let _finishes_when_dropped = self.begin(&place)?;
+        let _finishes_when_dropped = self.begin(place, way)?;
         match call.or_cancelled(self.end_of_drive()).await {
-            Ok(DriveEnd::Arrived) => Ok(format!("arrived in the {place}")),
+            Ok(DriveEnd::Arrived) => Ok(arrived),
             Ok(DriveEnd::Stopped(reason)) => Err(format!("{reason}; stopped on the way to the {place}").into()),
             Err(cancelled) => {
                 self.motion.send_modify(|motion| motion.stop("cancelled"));
@@ -160,10 +187,14 @@ impl Base {
         end.unwrap_or_else(|| DriveEnd::Stopped("the wheels are gone".to_owned()))
     }
 
-    fn begin(&self, place: &str) -> Result<FinishOnDrop, Failure> {
+    fn begin(
+        &self,
+        place: &str,
+        way: impl FnOnce(&World, Position) -> Option<Vec<Position>>,
+    ) -> Result<FinishOnDrop, Failure> {
         let mut begun = Ok(());
         self.motion.send_modify(|motion| {
-            begun = match route(&self.world, motion.position, place) {
+            begun = match way(&self.world, motion.position) {
                 None => Err(format!("there is no way to '{place}'")),
                 Some(points) => motion.begin(place, points).map_err(|goal| format!("already driving to the {goal}")),
             };

@@ -44,6 +44,38 @@ pub(super) fn go_to(world: &World, place_topic: &str) -> MethodBuilder<GoTo> {
         .phrase("go into {place}")
 }
 
+/// A point of the map to drive to, in metres.
+#[derive(Deserialize)]
+pub(super) struct GoToPoint {
+    pub(super) x: f64,
+    pub(super) y: f64,
+}
+
+/// Metres from the origin of the map: no home is larger.
+const FARTHEST_M: f64 = 1_000.0;
+
+/// A drive to a point of the map.
+pub(super) fn go_to_point() -> MethodBuilder<GoToPoint> {
+    let metres = |axis: &str| {
+        json!({"type": "number", "minimum": -FARTHEST_M, "maximum": FARTHEST_M,
+               "description": format!("Along the {axis} axis of the frame map, in metres.")})
+    };
+    let schema = json!({
+        "type": "object",
+        "properties": {"x": metres("x"), "y": metres("y")},
+        "required": ["x", "y"],
+        "additionalProperties": false,
+    });
+    Method::new("go_to_point", "Drives to a point of the map and returns when the robot has arrived there.")
+        .parameters_schema::<GoToPoint>(schema)
+        .effect(Effect::Move)
+        .timeout(DRIVE_TIMEOUT)
+        .cancelled_by("halt")
+        .during(has_power())
+        .phrase("go to x {x} y {y}")
+        .phrase("drive to x {x} y {y}")
+}
+
 /// Where the robot is.
 pub(super) fn where_am_i() -> MethodBuilder<NoArguments> {
     Method::new("where_am_i", "Tells in which room the robot is, and its position in metres.")

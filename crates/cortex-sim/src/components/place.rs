@@ -6,8 +6,9 @@ use cortex_component::messages::nav_msgs::msg::Odometry;
 use cortex_component::{ComponentContext, Failure, Latest, QosProfile, Slot};
 use serde_json::{Value, json};
 
-use super::geometry::position;
+use super::geometry::{pose, position};
 use super::{FIRST_MESSAGE_PATIENCE, ODOMETRY_TOPIC, SILENCE};
+use crate::pursuit::Pose;
 use crate::world::{Position, Room, World};
 
 /// The robot is in a room when it is this near to its middle, in metres; else it is on the way.
@@ -52,6 +53,11 @@ impl PlaceFinder {
     pub(super) fn room_now(&self) -> Option<Room> {
         let odometry = self.odometry.get().ok()?.fresh(SILENCE)?;
         self.world.nearest(position(&odometry)).cloned()
+    }
+
+    /// Where the robot is and where it looks, if the odometry tells of it now.
+    pub(super) fn pose_now(&self) -> Option<Pose> {
+        pose(&self.odometry.get().ok()?.fresh(SILENCE)?.pose.pose)
     }
 
     /// The room whose middle is nearest to the robot.

@@ -59,6 +59,20 @@ fn real_time() -> f64 {
 pub struct BaseSettings {
     /// How fast it drives.
     pub speed_mps: f64,
+    /// Where it can be sent.
+    #[serde(default)]
+    pub destinations: Destinations,
+}
+
+/// Where the wheels can be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Destinations {
+    /// To rooms.
+    #[default]
+    Rooms,
+    /// To rooms, and to points of the map.
+    Points,
 }
 
 /// The battery.

@@ -37,7 +37,7 @@ const NEWS: Duration = Duration::from_secs(1);
 const ABOUT: HeaderName = HeaderName::from_static("cortex-about");
 /// How long ago it came, in milliseconds.
 const AGE: HeaderName = HeaderName::from_static("cortex-age-ms");
-/// Longest name of a topic or a field that is taken, in bytes.
+/// Longest name of a topic, a field or a frame that is taken, in bytes.
 const NAME_BYTES: usize = 256;
 
 /// `GET /api/v1/robot`.
@@ -58,7 +58,7 @@ pub(crate) async fn map(
     topic: Result<Query<Topic>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let seen = view(&site, &topic?.0.topic, None)?;
+    let seen = view(&site, &topic?.0.topic, None, None)?;
     file(seen, &headers, |content| match content {
         Content::Map(map) => Some(Arc::clone(map)),
         _ => None,
@@ -73,7 +73,7 @@ pub(crate) async fn picture(
     topic: Result<Query<Topic>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let seen = view(&site, &topic?.0.topic, None)?;
+    let seen = view(&site, &topic?.0.topic, None, None)?;
     file(seen, &headers, |content| match content {
         Content::Camera(picture) => Some(Arc::clone(picture)),
         _ => None,
@@ -86,13 +86,17 @@ fn port(site: &Site) -> Result<Arc<dyn RobotPort>, ApiError> {
     site.port.robot().ok_or_else(none)
 }
 
-fn view(site: &Site, topic: &str, field: Option<&str>) -> Result<watch::Receiver<Seen>, ApiError> {
+fn view(site: &Site, topic: &str, field: Option<&str>, frame: Option<&str>) -> Result<watch::Receiver<Seen>, ApiError> {
     let is_name =
         |name: &str| !name.is_empty() && name.len() <= NAME_BYTES && name.chars().all(|it| it.is_ascii_graphic());
     if !is_name(topic) || !topic.starts_with('/') || !field.is_none_or(is_name) {
         return Err(ApiError::invalid("That is no name of a topic or a field. GET /api/v1/robot lists them."));
     }
-    let looked = Looked { topic: topic.to_owned(), field: field.map(str::to_owned) };
+    if frame.is_some_and(|frame| frame.is_empty() || frame.len() > NAME_BYTES) {
+        return Err(ApiError::invalid("That is no name of a frame. The map says in which frame it lies."));
+    }
+    let own = |name: Option<&str>| name.map(str::to_owned);
+    let looked = Looked { topic: topic.to_owned(), field: own(field), frame: own(frame) };
     site.views.open(&looked, &port(site)?, &site.tasks, &site.ended)
 }
 

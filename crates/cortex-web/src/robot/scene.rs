@@ -23,6 +23,8 @@ const MOST_PLOTS: usize = 8;
 pub(crate) struct Wanted {
     pose: Option<String>,
     path: Option<String>,
+    /// The frame in which these two are to be given: that of the map.
+    frame: Option<String>,
     /// `topic:field`, several with commas between them.
     plots: Option<String>,
     /// Of plots, only what came after, in milliseconds since 1970.
@@ -67,9 +69,10 @@ pub(crate) async fn scene(
     Reading(_): Reading,
     wanted: Result<Query<Wanted>, QueryRejection>,
 ) -> Result<Json<Scene>, ApiError> {
-    let Wanted { pose, path, plots, since } = wanted?.0;
+    let Wanted { pose, path, frame, plots, since } = wanted?.0;
+    let frame = frame.filter(|frame| !frame.is_empty());
     let look = |topic: Option<String>| {
-        topic.filter(|topic| !topic.is_empty()).map(|topic| view(&site, &topic, None)).transpose()
+        topic.filter(|topic| !topic.is_empty()).map(|topic| view(&site, &topic, None, frame.as_deref())).transpose()
     };
     let pose = look(pose)?.map(|seen| {
         moving(&seen.borrow(), |content| match content {
@@ -102,7 +105,7 @@ fn moving<T>(seen: &Seen, pick: impl Fn(&Content) -> Option<T>) -> Moving<T> {
 fn plot(site: &Site, name: &str, since: u64) -> Result<Plot, ApiError> {
     let none = || ApiError::invalid("A plot is named by its topic and its field, '/battery_state:percentage'.");
     let (topic, field) = name.split_once(':').ok_or_else(none)?;
-    let seen = view(site, topic, Some(field))?;
+    let seen = view(site, topic, Some(field), None)?;
     let seen = seen.borrow();
     let points = match &seen.content {
         Some(Content::Numbers(numbers)) => numbers.iter().filter(|(at, _)| *at > since).copied().collect(),

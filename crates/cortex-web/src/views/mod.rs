@@ -31,11 +31,12 @@ const MOST_VIEWS: usize = 32;
 const MOST_POINTS: usize = 1_200;
 const POINT_EVERY_MS: u64 = 250;
 
-/// What is looked at: a topic, and one of its numbers.
+/// What is looked at: a topic, or one of its numbers, and the frame in which what it tells of is to be given.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Looked {
     pub(crate) topic: String,
     pub(crate) field: Option<String>,
+    pub(crate) frame: Option<String>,
 }
 
 /// A file for browsers.
@@ -102,7 +103,7 @@ impl Views {
                 format!("{MOST_VIEWS} things of the robot are looked at already. Close some views, then try again.");
             return Err(ApiError::new(ErrorKind::Busy, reason));
         }
-        let stream = robot.watch(&looked.topic, looked.field.as_deref());
+        let stream = robot.watch(&looked.topic, looked.field.as_deref(), looked.frame.as_deref());
         let (sender, seen) = watch::channel(Seen::default());
         let view = Arc::new(View { seen: seen.clone(), asked: Mutex::new(Instant::now()) });
         open.insert(looked.clone(), Arc::clone(&view));
@@ -143,8 +144,8 @@ async fn follow(mut stream: Box<dyn RobotSightStream>, topic: &str, sender: &wat
         sender.send_modify(|seen| {
             seen.version += 1;
             match made {
-                Ok(content) => {
-                    (seen.content, seen.at, seen.problem) = (Some(content), Some(Instant::now()), None);
+                Ok((content, problem)) => {
+                    (seen.content, seen.at, seen.problem) = (Some(content), Some(Instant::now()), problem);
                 }
                 Err(problem) => seen.problem = Some(problem.0),
             }
@@ -155,9 +156,15 @@ async fn follow(mut stream: Box<dyn RobotSightStream>, topic: &str, sender: &wat
 /// Why a sight can't be shown, for people.
 struct Problem(String);
 
-/// What is shown of a sight. Pictures are made on threads for what takes long, one at a time for each view.
-async fn make(sight: RobotSight, topic: &str, sender: &watch::Sender<Seen>) -> Result<Content, Problem> {
-    match sight {
+/// What is shown of a sight, and what is wrong with it all the same. Pictures are made on threads for what takes long, one at a time for each view.
+async fn make(
+    sight: RobotSight,
+    topic: &str,
+    sender: &watch::Sender<Seen>,
+) -> Result<(Content, Option<String>), Problem> {
+    let content = match sight {
+        RobotSight::UnplacedPose { pose, reason } => return Ok((Content::Pose(pose), Some(reason))),
+        RobotSight::UnplacedPath { path, reason } => return Ok((Content::Path(Arc::new(path)), Some(reason))),
         RobotSight::Absent { reason } | RobotSight::Unusable { reason } => Err(Problem(reason)),
         RobotSight::Pose(pose) => Ok(Content::Pose(pose)),
         RobotSight::Path(path) => Ok(Content::Path(Arc::new(path))),
@@ -172,7 +179,8 @@ async fn make(sight: RobotSight, topic: &str, sender: &watch::Sender<Seen>) -> R
             let shown = elsewhere(move || camera::encode(taken)).await?;
             Ok(Content::Camera(Arc::new(picture(shown.about, shown.media_type, &[], shown.file))))
         }
-    }
+    };
+    content.map(|content| (content, None))
 }
 
 async fn elsewhere<T: Send + 'static, E: std::error::Error + Send + 'static>(

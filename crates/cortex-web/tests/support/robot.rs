@@ -65,8 +65,9 @@ impl RobotPort for ScriptedRobot {
         Ok(RobotSources { maps, ..RobotSources::default() })
     }
 
-    fn watch(&self, topic: &str, _field: Option<&str>) -> Box<dyn RobotSightStream> {
-        let mut sights = self.topic(topic).subscribe();
+    fn watch(&self, topic: &str, _field: Option<&str>, frame: Option<&str>) -> Box<dyn RobotSightStream> {
+        let topic = frame.map_or(topic.to_owned(), |frame| format!("{topic} in {frame}"));
+        let mut sights = self.topic(&topic).subscribe();
         sights.mark_changed();
         Box::new(Sight(sights))
     }

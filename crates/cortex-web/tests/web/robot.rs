@@ -134,6 +134,27 @@ async fn what_moves_comes_in_one_answer_with_its_frame_and_its_age() {
 }
 
 #[tokio::test]
+async fn what_lies_in_another_frame_is_asked_for_in_that_of_the_map_and_named_where_it_can_not_be_given() {
+    let server = TestServer::start();
+    let robot = &server.port.robot;
+    let reason = "no transform of the frame 'odom' has come on /tf or /tf_static".to_owned();
+    robot.show("/odom in map", RobotSight::UnplacedPose { pose: pose("odom"), reason: reason.clone() });
+    let address = "/api/v1/robot/scene?pose=/odom&frame=map";
+    let mut scene = server.get_json(address).await;
+    while scene["pose"]["problem"].is_null() {
+        scene = server.get_json(address).await;
+    }
+    assert_eq!((&scene["pose"]["shown"]["frame"], &scene["pose"]["problem"]), (&json!("odom"), &json!(reason)));
+    robot.show("/odom in map", RobotSight::Pose(pose("map")));
+    while !scene["pose"]["problem"].is_null() {
+        scene = server.get_json(address).await;
+    }
+    assert_eq!(scene["pose"]["shown"]["frame"], "map");
+    let long = format!("/api/v1/robot/scene?pose=/odom&frame={}", "x".repeat(500));
+    assert_eq!(refusal(server.get(&long)).await.0, 400);
+}
+
+#[tokio::test]
 async fn only_so_much_of_a_robot_is_looked_at_at_a_time() {
     let server = TestServer::start();
     for number in 0..32 {

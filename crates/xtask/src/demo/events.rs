@@ -3,7 +3,7 @@
 use std::io::BufRead as _;
 use std::process::Child;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use rustix::process::{Pid, WaitId, WaitIdOptions};
@@ -12,6 +12,9 @@ use signal_hook::iterator::Signals;
 
 /// Room for a burst of everything that can happen at once: three processes, a few signals, a line.
 const CAPACITY: usize = 32;
+
+/// The kernel and a shell both tell of a closed terminal, and `timeout` signals a process and its group: that is one wish.
+const ONCE: Duration = Duration::from_millis(500);
 
 /// A process of the demonstration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,8 +115,15 @@ pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<
 fn forward_signals(sender: SyncSender<Event>) -> Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen for signals")?;
     spawn("signals", move || {
+        let mut terminated: Option<Instant> = None;
         for signal in signals.forever() {
             let event = if signal == SIGINT { Event::Interrupted } else { Event::Terminated };
+            if event == Event::Terminated {
+                if terminated.is_some_and(|before| before.elapsed() < ONCE) {
+                    continue;
+                }
+                terminated = Some(Instant::now());
+            }
             if sender.send(event).is_err() {
                 break;
             }

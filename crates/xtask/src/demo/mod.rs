@@ -5,6 +5,7 @@ mod events;
 mod mission;
 mod processes;
 mod recipe;
+mod stage;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,18 +14,29 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
-use crate::cargo::{self, Metadata, Profile};
+use crate::guard::Guard;
 use crate::leftovers::Traces;
 use crate::progress;
-use crate::ros::{Purpose, Ros};
-use crate::work;
-use domain::Domain;
 use events::{Event, Events, Part};
 use mission::{Afterwards, Keyboard, Outcome};
 use processes::Process;
+use stage::Stage;
 
 /// What the robot is asked to do when the person says nothing else.
 const DEFAULT_TASKS: &[&str] = &["go to the kitchen, look around and say what you see"];
+
+/// What a person is invited to send on the page: the robot asks before it goes there.
+const INVITED_TASK: &str = "go to the bedroom and say good night";
+
+/// The configuration of the simulated home: its rules ask before the robot goes into the bedroom.
+const CONFIGURATION: &str = "config/demo.toml";
+
+/// What the simulated home has for those who look at the page: a map, a robot that knows where it is on it, and that drives
+/// to where one clicks.
+const SHOWN_ON_THE_PAGE: [&str; 5] = ["--points", "--with", "map_server", "--with", "localization"];
+
+/// Names the configuration of whoever has one.
+const CONFIGURATION_VARIABLE: &str = "CORTEX_CONFIG";
 
 /// How many seconds the client waits for Cortex to be found. It is ready by then, so only discovery takes time.
 const CLIENT_WAIT_SECONDS: &str = "20";
@@ -35,25 +47,32 @@ const SESSION: &str = "demo";
 /// A Ctrl-C so soon after a mission's end was meant for the mission: nobody reads a prompt faster.
 const REFLEX: Duration = Duration::from_millis(500);
 
-/// Builds, starts everything, carries the task or what shows the robot best (and, at a terminal, further ones), and stops
-/// everything.
-/// `recipe` is one that Cortex brings the robot up from: a name in `recipes/`, or a file.
-pub(crate) fn run(
-    repository: &Path,
-    task: Option<&str>,
-    recipe: Option<&str>,
-    model: Option<&str>,
-) -> Result<ExitCode> {
-    let recipe = recipe.map(|name| recipe::find(repository, name)).transpose()?;
-    let own = task.as_slice();
-    let samples = || recipe.as_deref().map_or(DEFAULT_TASKS, recipe::sample_tasks);
-    let tasks = if own.is_empty() { samples() } else { own };
-    let stage = Stage::build(repository)?;
+/// What a person wants to see.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted<'w> {
+    /// What the robot shall do; otherwise, what shows it best.
+    pub(crate) task: Option<&'w str>,
+    /// A recipe that Cortex brings the robot up from: a name in `recipes/`, or a file.
+    pub(crate) recipe: Option<&'w str>,
+    /// The model that plans.
+    pub(crate) model: Option<&'w str>,
+}
+
+/// Starts everything, carries the task (and, at a terminal, further ones), and stops everything. The programs are built
+/// first, unless there is a folder with them.
+pub(crate) fn run(repository: &Path, wanted: &Wanted<'_>, binaries: Option<PathBuf>) -> Result<ExitCode> {
+    let recipe = wanted.recipe.map(|name| recipe::find(repository, name)).transpose()?;
+    let stage = match binaries {
+        Some(binaries) => Stage::built(repository, binaries)?,
+        None => Stage::build(repository)?,
+    };
     // Only now: until here Ctrl-C may end this process as usual.
     let events = Events::listen()?;
     let mut traces = Traces::new();
+    // Whatever ends this process from here on, the guard ends what it has started.
+    let _guard = Guard::start(&traces, &stage.domain.ports())?;
     let mut processes = Vec::new();
-    let played = play(&stage, tasks, recipe.as_deref(), model, &events, &mut traces, &mut processes);
+    let played = play(&stage, wanted, recipe.as_deref(), &events, &mut traces, &mut processes);
     traces.note_shared_memory();
     // The last one started stops first: Cortex cancels its goals while the robot still answers.
     while let Some(process) = processes.pop() {
@@ -64,85 +83,50 @@ pub(crate) fn run(
     Ok(if played? == Outcome::Succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What the processes need.
-struct Stage {
-    ros: Ros,
-    repository: PathBuf,
-    binaries: PathBuf,
-    logs: PathBuf,
-    domain: Domain,
-}
-
-impl Stage {
-    fn build(repository: &Path) -> Result<Self> {
-        let ros = work::prepare(repository, Purpose::Build)?;
-        progress::say("Building cortex and the simulated home");
-        let mut build = cargo::command_with_ros(repository, &ros);
-        build.args(["build", "--package", "cortex", "--package", "cortex-sim", "--bins"]);
-        cargo::run("building cortex and the simulated home", &mut build)?;
-        let target = Metadata::read(repository)?.target_directory()?;
-        let logs = target.join("demo");
-        std::fs::create_dir_all(&logs).with_context(|| format!("cannot create {}", logs.display()))?;
-        Ok(Self {
-            ros,
-            repository: repository.to_owned(),
-            binaries: target.join(Profile::Debug.folder()),
-            logs,
-            domain: Domain::claim()?,
-        })
-    }
-
-    fn command(&self, program: &str, traces: &Traces) -> Command {
-        let mut command = Command::new(self.binaries.join(program));
-        self.ros.environment().apply(&mut command);
-        command.current_dir(&self.repository).envs([traces.variable()]);
-        command.env("ROS_DOMAIN_ID", self.domain.number().to_string());
-        cargo::keep_local(&mut command, &self.repository, &self.ros);
-        command
-    }
-
-    /// Where programs are looked up: those that were built first.
-    fn path(&self) -> Result<std::ffi::OsString> {
-        let others = std::env::var_os("PATH").unwrap_or_default();
-        let folders = std::iter::once(self.binaries.clone()).chain(std::env::split_paths(&others));
-        std::env::join_paths(folders).context("PATH can't be extended")
-    }
-
-    fn log(&self, name: &str) -> PathBuf {
-        self.logs.join(format!("{name}-{}.log", self.domain.number()))
-    }
-}
-
 /// Starts the processes (the caller stops whatever is in `processes` afterwards) and carries tasks, until one fails.
 fn play(
     stage: &Stage,
-    tasks: &[&str],
+    wanted: &Wanted<'_>,
     recipe: Option<&Path>,
-    model: Option<&str>,
     events: &Events,
     traces: &mut Traces,
     processes: &mut Vec<Process>,
 ) -> Result<Outcome> {
     let domain = stage.domain.number();
     let mut cortex = stage.command("cortex", traces);
-    // What a demonstration is taught is not for a robot of one's own.
-    cortex.arg("run").env("CORTEX_WORDINGS__FILE", stage.log("wordings").with_extension("jsonl"));
+    // What a demonstration is taught is not for a robot of one's own. It ends with this process, too, should the guard not
+    // be there.
+    let own_id = std::process::id().to_string();
+    cortex
+        .args(["run", "--exit-with-pid", &own_id])
+        .env("CORTEX_WORDINGS__FILE", stage.log("wordings").with_extension("jsonl"));
     if let Some(recipe) = recipe {
         progress::say(&format!("Starting cortex with {} in ROS domain {domain}", recipe.display()));
         cortex.arg(recipe).env("PATH", stage.path()?);
     } else {
         progress::say(&format!("Starting the simulated home in ROS domain {domain}"));
         let mut simulator = stage.command("cortex-sim", traces);
+        simulator.args(SHOWN_ON_THE_PAGE);
         start(Part::Simulator, &mut simulator, &stage.log("sim"), events, processes)?;
         progress::say("Starting cortex");
     }
-    if let Some(model) = model {
+    if let Some(model) = wanted.model {
         cortex.args(["--model", model]);
+    }
+    // A robot of one's own is not started with rules that were made for the simulated home.
+    let has_rules = recipe.is_none() && std::env::var_os(CONFIGURATION_VARIABLE).is_none();
+    if has_rules {
+        cortex.args(["--config", CONFIGURATION]);
     }
     start(Part::Cortex, &mut cortex, &stage.log("cortex"), events, processes)?;
     traces.note_shared_memory();
     let keyboard = if std::io::stdin().is_terminal() { Keyboard::Person } else { Keyboard::Nobody };
-    let mut waiting = tasks.iter().map(|task| (*task).to_owned());
+    if processes.last().is_some_and(Process::has_page) {
+        invite(keyboard, has_rules);
+    }
+    let own = wanted.task.as_slice();
+    let samples = || recipe.map_or(DEFAULT_TASKS, recipe::sample_tasks);
+    let mut waiting = if own.is_empty() { samples() } else { own }.iter().map(|task| (*task).to_owned());
     let mut task = waiting.next().context("there is no task")?;
     loop {
         progress::say(&format!("Task: {task}"));
@@ -150,7 +134,7 @@ fn play(
         client.args(["send", "--wait", CLIENT_WAIT_SECONDS, "--session", SESSION, "--", &task]);
         let carried = mission::carry(&mut client, keyboard, events);
         if carried.is_err() {
-            eprintln!("{}", describe_logs(processes));
+            progress::print_line(&describe_logs(processes));
         }
         let (outcome, afterwards) = carried?;
         traces.note_shared_memory();
@@ -164,7 +148,7 @@ fn play(
         if keyboard == Keyboard::Nobody || afterwards == Afterwards::Stop {
             // Whoever stops the mission knows why it failed.
             if outcome == Outcome::Failed && afterwards == Afterwards::GoOn {
-                eprintln!("{}", describe_logs(processes));
+                progress::print_line(&describe_logs(processes));
             }
             return Ok(outcome);
         }
@@ -172,6 +156,21 @@ fn play(
             Some(next) => task = next,
             None => return Ok(outcome),
         }
+    }
+}
+
+/// Says what there is to do on the page.
+fn invite(keyboard: Keyboard, has_rules: bool) {
+    if has_rules && keyboard == Keyboard::Person {
+        progress::say(&format!("Open the page and send there: {INVITED_TASK}"));
+        progress::say(
+            "It asks you once, before it goes into the bedroom. Press STOP while it drives, and Resume when you like",
+        );
+    }
+    if keyboard == Keyboard::Nobody {
+        progress::say(
+            "Nobody can type here, so this ends after the task. What a task asks is answered on the page; no answer is a no",
+        );
     }
 }
 
@@ -190,8 +189,11 @@ fn describe_logs(processes: &[Process]) -> String {
 /// The next task a person types; `None` when they want to end.
 fn ask_for_task(events: &Events, mission_ended: Instant) -> Result<Option<String>> {
     loop {
-        print!("task> ");
-        std::io::stdout().flush().context("cannot write to the terminal")?;
+        let prompted = write!(std::io::stdout(), "task> ").and_then(|()| std::io::stdout().flush());
+        if prompted.is_err() {
+            // The terminal is gone, and with it the person.
+            return Ok(None);
+        }
         events.want_line();
         match next_line(events, mission_ended)? {
             None => return Ok(None),
@@ -207,7 +209,7 @@ fn next_line(events: &Events, mission_ended: Instant) -> Result<Option<String>> 
         match events.next() {
             Some(Event::Line(line)) => {
                 if line.is_none() {
-                    println!();
+                    progress::print_line("");
                 }
                 return Ok(line);
             }
@@ -215,7 +217,7 @@ fn next_line(events: &Events, mission_ended: Instant) -> Result<Option<String>> 
             Some(Event::Interrupted) if mission_ended.elapsed() < REFLEX => {}
             // Nothing is under way that Ctrl-C could cancel.
             Some(Event::Interrupted | Event::Terminated) | None => {
-                println!();
+                progress::print_line("");
                 return Ok(None);
             }
             Some(Event::Exited(part @ (Part::Simulator | Part::Cortex))) => {

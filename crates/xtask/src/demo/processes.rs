@@ -4,6 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
@@ -31,6 +33,8 @@ pub(super) struct Process {
     part: Part,
     child: Child,
     log: PathBuf,
+    /// Whether it has told where its page is.
+    has_page: Arc<AtomicBool>,
 }
 
 impl Process {
@@ -49,13 +53,14 @@ impl Process {
             .spawn()
             .with_context(|| format!("cannot start {}", command.get_program().display()))?;
         let output = child.stdout.take();
-        let process = Self { part, child, log: log.to_owned() };
+        let has_page = Arc::new(AtomicBool::new(false));
+        let process = Self { part, child, log: log.to_owned(), has_page: Arc::clone(&has_page) };
         // From here on the process has to be stopped whatever fails, so nothing may be lost to `?`.
         let watching = append().and_then(|log| {
             let sender = events.sender();
             events::spawn("output", move || {
                 if let Some(output) = output {
-                    follow(part, output, log, &sender);
+                    follow(part, output, log, &has_page, &sender);
                 }
             })?;
             events.watch(part, &process.child)
@@ -92,6 +97,11 @@ impl Process {
         self.part
     }
 
+    /// Whether it has told where its page is, which it does before it is ready.
+    pub(super) fn has_page(&self) -> bool {
+        self.has_page.load(Ordering::Relaxed)
+    }
+
     /// Where its output is, with the end of it.
     pub(super) fn log_end(&self) -> String {
         format!("Its output is in {}; the last lines:\n{}", self.log.display(), log::last_lines(&self.log))
@@ -108,7 +118,7 @@ impl Process {
         while matches!(self.child.try_wait(), Ok(None)) {
             match events.next_before(deadline) {
                 Some(Event::Interrupted | Event::Terminated) | None => {
-                    eprintln!("{} does not stop: killing it", self.part.title());
+                    progress::print_line(&format!("{} does not stop: killing it", self.part.title()));
                     self.kill();
                     return;
                 }
@@ -133,7 +143,7 @@ impl Process {
 }
 
 /// Copies a process's output to its log and reports the line that says it is ready.
-fn follow(part: Part, output: impl std::io::Read, mut log: File, sender: &SyncSender<Event>) {
+fn follow(part: Part, output: impl std::io::Read, mut log: File, has_page: &AtomicBool, sender: &SyncSender<Event>) {
     let mut output = BufReader::new(output);
     let mut ready = false;
     let mut line = Vec::new();
@@ -141,6 +151,7 @@ fn follow(part: Part, output: impl std::io::Read, mut log: File, sender: &SyncSe
         // A full disk must not stop the process that prints, so the rest of its output is still read.
         let _ = log.write_all(&line);
         if let Some(page) = line.strip_prefix(PAGE.as_bytes()) {
+            has_page.store(true, Ordering::Relaxed);
             progress::say(&format!("The page: {}", String::from_utf8_lossy(page).trim_end()));
         }
         if !ready && line.starts_with(READY.as_bytes()) {
