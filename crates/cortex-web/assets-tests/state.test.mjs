@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { addOlder, applyEarly, applyFrame, applyHistory, createState, currentPlan, foldEvents, forgetOlder, hasOlder, holdupWords, MAX_LINES, missionOf, stepState, stopRollCall } from '../assets/state.js';
+import { addOlder, forgetOlder, hasOlder } from '../assets/lines.js';
+import { applyEarly, applyFrame, applyHistory, createState, currentPlan, foldEvents, holdupWords, MAX_LINES, missionOf, stepState, stopRollCall } from '../assets/state.js';
 
 const tape = readFileSync(new URL('../../cortex-runtime/tests/reference_tape.jsonl', import.meta.url), 'utf8')
   .trim().split('\n').map((line) => JSON.parse(line)).filter((event) => 'sequence' in event);

@@ -1,5 +1,7 @@
 // The log of the robot's nodes, and how it is shown in one list with the feedback of a mission. No DOM, no clock, no network.
 
+import { lineOf, MAX_LINES } from './state.js';
+
 /** Lines of nodes that are kept. */
 export const MAX_NODE_LINES = 3000;
 /** Lines of one node that are kept for certain: one that has more gives way first. */
@@ -105,4 +107,26 @@ export function shownLines(mission, log, filter, most) {
 function timesOf(mission) {
   if (!mission?.acceptedMs) return [-Infinity, Infinity];
   return [mission.acceptedMs, mission.result ? mission.lastMs + AFTER_END_MS : Infinity];
+}
+
+/** Lines that are kept while somebody reads the older ones. */
+const MOST_KEPT = 20000;
+
+/** Takes lines that were before those that are known. They are kept as long as somebody reads them. */
+export function addOlder(mission, events) {
+  const first = mission.lines[0]?.sequence ?? Infinity;
+  const older = events.filter((event) => event.sequence < first).map(lineOf);
+  mission.lines = [...older, ...mission.lines];
+  mission.keep = Math.min(MOST_KEPT, Math.max(MAX_LINES, mission.lines.length + 200));
+  mission.dropped -= older.length;
+}
+
+/** Whether there are lines before those that are known, and room for them. */
+export function hasOlder(mission) {
+  return Boolean(mission?.lines.length) && mission.lines[0].sequence > 1 && mission.lines.length < MOST_KEPT;
+}
+
+/** Nobody reads the older lines any more. */
+export function forgetOlder(mission) {
+  mission.keep = MAX_LINES;
 }

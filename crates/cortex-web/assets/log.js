@@ -4,8 +4,8 @@
 import { getJson } from './actions.js';
 import { h, keyed, setText } from './dom.js';
 import { clip, clock, cut } from './format.js';
-import { shownLines } from './lines.js';
-import { addOlder, forgetOlder, hasOlder, MAX_LINES } from './state.js';
+import { addOlder, forgetOlder, hasOlder, shownLines } from './lines.js';
+import { MAX_LINES } from './state.js';
 
 export { takeLogs } from './lines.js';
 

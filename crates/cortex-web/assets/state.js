@@ -4,8 +4,6 @@
 export const MAX_LINES = 2000;
 const MAX_MISSIONS = 24;
 const MAX_HELD = 20000;
-/** Lines that are kept while somebody reads the older ones. */
-const MOST_KEPT = 20000;
 
 /** Milliseconds of a serialized Duration. */
 export function millis(duration) {
@@ -101,25 +99,6 @@ export function applyEarly(state, id, events) {
   for (const event of events) change(whole, event);
   for (const event of early.since) change(whole, event);
   Object.assign(mission, whole, { held, loading, gap: gap || early.since.length > MAX_HELD, lines, dropped, keep });
-}
-
-/** Takes lines that were before those that are known. They are kept as long as somebody reads them. */
-export function addOlder(mission, events) {
-  const first = mission.lines[0]?.sequence ?? Infinity;
-  const older = events.filter((event) => event.sequence < first).map(lineOf);
-  mission.lines = [...older, ...mission.lines];
-  mission.keep = Math.min(MOST_KEPT, Math.max(MAX_LINES, mission.lines.length + 200));
-  mission.dropped -= older.length;
-}
-
-/** Whether there are lines before those that are known, and room for them. */
-export function hasOlder(mission) {
-  return Boolean(mission?.lines.length) && mission.lines[0].sequence > 1 && mission.lines.length < MOST_KEPT;
-}
-
-/** Nobody reads the older lines any more. */
-export function forgetOlder(mission) {
-  mission.keep = MAX_LINES;
 }
 
 function take(mission, event) {
@@ -309,7 +288,7 @@ export function applyEvent(mission, event) {
   }
 }
 
-function lineOf(event) {
+export function lineOf(event) {
   const payload = event.data.payload;
   return { id: event.id, sequence: event.sequence, timeMs: Date.parse(event.time), event: event.event, kind: payload.kind, actor: event.actor, text: event.data.text, tone: tone(payload) };
 }
