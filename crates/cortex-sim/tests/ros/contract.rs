@@ -7,17 +7,15 @@
     reason = "a helper of a test that can't go on fails the test"
 )]
 
-mod support;
-
+use crate::support::{Caller, Process, namespace, within};
 use cortex_component::schema_of;
 use cortex_protocol::{ComponentDescription, MethodDescription};
 use cortex_ros_client::r2r::QosProfile;
 use cortex_ros_client::r2r::cortex_msgs::msg::ComponentStatus;
 use rustix::process::Signal;
 use serde_json::json;
-use support::{Caller, Process, namespace, within};
 
-const DOCUMENT: &str = include_str!("../../../docs/component-contract.md");
+const DOCUMENT: &str = include_str!("../../../../docs/component-contract.md");
 
 /// The first block of that language.
 fn block(language: &str) -> &'static str {

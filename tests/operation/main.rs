@@ -1,0 +1,7 @@
+//! Cortex as its operators meet it: the command line, launch files, the lifecycle, the log and the status.
+
+mod command_line;
+mod launch_files;
+mod logs;
+mod managed_node;
+mod status;

@@ -1,0 +1,6 @@
+//! The page in a real browser, over a real Cortex with real components.
+
+mod browser;
+mod page;
+mod page_by_hand;
+mod page_robot;
