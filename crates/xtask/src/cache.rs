@@ -26,16 +26,19 @@ pub(crate) enum Kind {
     Ros,
     /// Builds of the interface package.
     Interfaces,
+    /// Programs that look at the tree.
+    Tools,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 2] = [Self::Ros, Self::Interfaces];
+    pub(crate) const ALL: [Self; 3] = [Self::Ros, Self::Interfaces, Self::Tools];
 
     /// The sub-folder's name.
     pub(crate) fn folder(self) -> &'static str {
         match self {
             Self::Ros => "ros",
             Self::Interfaces => "interfaces",
+            Self::Tools => "tools",
         }
     }
 
@@ -44,6 +47,7 @@ impl Kind {
         match self {
             Self::Ros => "ROS 2 set-up",
             Self::Interfaces => "build of the interfaces",
+            Self::Tools => "build of a tool",
         }
     }
 }
