@@ -3,5 +3,6 @@
 mod any_robot;
 mod bad_components;
 mod bad_servers;
+mod examples;
 mod goal_soak;
 mod ros_clients;
