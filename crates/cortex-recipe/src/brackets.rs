@@ -3,12 +3,39 @@
 
 use std::ops::Range;
 
+/// Most brackets of one kind that may stand open. The parser calls itself for each of them, also where it looks for more
+/// mistakes: a text with thousands ends the process.
+const DEEPEST: usize = 100;
+
 /// What is not closed, or closes nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unbalanced {
     pub(crate) span: Range<usize>,
     pub(crate) message: String,
     pub(crate) fix: String,
+}
+
+/// The bracket with which more stand open than a parser can follow. Quotes are not looked at, since in a text with
+/// mistakes nobody knows where they end.
+pub(crate) fn too_deep(text: &str) -> Option<Unbalanced> {
+    let (mut square, mut curly) = (0_usize, 0_usize);
+    for (at, character) in text.char_indices() {
+        match character {
+            '[' => square += 1,
+            '{' => curly += 1,
+            ']' => square = square.saturating_sub(1),
+            '}' => curly = curly.saturating_sub(1),
+            _ => {}
+        }
+        if square.max(curly) > DEEPEST {
+            return Some(Unbalanced {
+                span: at..at + 1,
+                message: format!("with this '{character}' more than {DEEPEST} of them stand open"),
+                fix: format!("write '{}' where each of those before it ends", partner(character)),
+            });
+        }
+    }
+    None
 }
 
 /// The first bracket or quote of a text that has no partner.
@@ -171,6 +198,20 @@ mod tests {
         ] {
             assert_eq!(unbalanced(text), None, "{text}");
         }
+    }
+
+    /// 4,900 unclosed braces overflowed the stack of the thread that read them.
+    #[test]
+    fn regression_a_recipe_with_thousands_of_open_brackets_ended_the_process() {
+        for (piece, message) in [
+            ("start = { program = \"x\"]\n\n[components.camera]\n", "more than 100 of them stand open"),
+            ("a = [[", "more than 100 of them stand open"),
+        ] {
+            let problems = crate::Recipe::read(&piece.repeat(5_000)).unwrap_err();
+            assert!(problems.show("a.toml").to_string().contains(message), "{piece}");
+        }
+        let nested = format!("recipe = 1\n[cortex]\na = {}1{}\n", "[".repeat(50), "]".repeat(50));
+        assert!(crate::Recipe::read(&nested).is_ok(), "what a parser follows is read");
     }
 
     #[test]

@@ -18,6 +18,8 @@ mod check;
 pub mod component;
 pub mod event;
 pub mod fallback;
+#[cfg(test)]
+mod fuzzed;
 mod limits;
 mod location;
 pub mod parameter;

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
 
-use crate::brackets::unbalanced;
+use crate::brackets::{Unbalanced, too_deep, unbalanced};
 use crate::check::{Finding, Key};
 use crate::problem::{Place, Problem, Problems};
 use crate::wording::told;
@@ -29,6 +29,9 @@ impl<'a> Text<'a> {
 
     /// The text as TOML, in which every value knows its place.
     pub(crate) fn tree(self) -> Result<Spanned<DeTable<'a>>, Problems> {
+        if let Some(found) = too_deep(self.0) {
+            return Err(Problems::new(vec![self.bracket(found)]));
+        }
         let (tree, errors) = DeTable::parse_recoverable(self.0);
         if errors.is_empty() { Ok(tree) } else { Err(self.first(&errors)) }
     }
@@ -53,11 +56,7 @@ impl<'a> Text<'a> {
     fn first(self, errors: &[Error]) -> Problems {
         let start = |error: &&Error| error.span().map_or(usize::MAX, |span| span.start);
         let error = errors.iter().min_by_key(start);
-        let unbalanced = unbalanced(self.0).map(|found| Problem {
-            place: self.place(&found.span),
-            message: found.message,
-            fix: found.fix,
-        });
+        let unbalanced = unbalanced(self.0).map(|found| self.bracket(found));
         let line = |problem: &Problem| problem.place.as_ref().map_or(usize::MAX, |place| place.line);
         let parsed = error.map(|error| self.problem(error));
         // Of the two, what stands first in the text is the cause of the other.
@@ -66,6 +65,10 @@ impl<'a> Text<'a> {
             (parsed, unbalanced) => unbalanced.or(parsed),
         };
         Problems::new(problem.into_iter().collect())
+    }
+
+    fn bracket(self, found: Unbalanced) -> Problem {
+        Problem { place: self.place(&found.span), message: found.message, fix: found.fix }
     }
 
     fn problem(self, error: &Error) -> Problem {

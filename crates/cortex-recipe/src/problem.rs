@@ -104,7 +104,8 @@ impl fmt::Display for Shown<'_> {
                     let number = place.line.to_string();
                     writeln!(formatter, "{number} | {}", place.text)?;
                     let margin = number.len() + 2 + place.column;
-                    writeln!(formatter, "{:margin$}{}", "", "^".repeat(place.width))?;
+                    // A width of the format itself may have at most 65,535 columns, and panics beyond.
+                    writeln!(formatter, "{}{}", " ".repeat(margin), "^".repeat(place.width))?;
                 }
             }
             if !problem.fix.is_empty() {
@@ -112,5 +113,23 @@ impl fmt::Display for Shown<'_> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Recipe;
+
+    /// The format's own width has at most 65,535 columns.
+    #[test]
+    fn regression_a_mistake_at_the_end_of_a_very_long_line_ended_the_process() {
+        let text = format!("recipe = 1\nsummary = \"{}\" x\n", "a".repeat(70_000));
+        let problems = Recipe::read(&text).unwrap_err();
+        let marked = problems.show("a.toml").to_string();
+        assert!(
+            marked.lines().any(|line| line.len() > 70_000 && line.trim_start().starts_with('^')),
+            "{}",
+            marked.len()
+        );
     }
 }

@@ -28,10 +28,12 @@ pub(crate) enum Kind {
     Interfaces,
     /// The script that looks for what keeps people from using a page.
     Axe,
+    /// Programs that look at the tree.
+    Tools,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 3] = [Self::Ros, Self::Interfaces, Self::Axe];
+    pub(crate) const ALL: [Self; 4] = [Self::Ros, Self::Interfaces, Self::Axe, Self::Tools];
 
     /// The sub-folder's name.
     pub(crate) fn folder(self) -> &'static str {
@@ -39,6 +41,7 @@ impl Kind {
             Self::Ros => "ros",
             Self::Interfaces => "interfaces",
             Self::Axe => "axe",
+            Self::Tools => "tools",
         }
     }
 
@@ -48,6 +51,7 @@ impl Kind {
             Self::Ros => "ROS 2 set-up",
             Self::Interfaces => "build of the interfaces",
             Self::Axe => "download of axe-core",
+            Self::Tools => "build of a tool",
         }
     }
 }

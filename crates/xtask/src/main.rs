@@ -2,6 +2,7 @@
 //! C and C++ compiler and Python.
 
 mod accessibility;
+mod audit;
 mod browser;
 mod cache;
 mod cargo;
@@ -74,6 +75,9 @@ enum Task {
     },
     /// Check format, lints, crate boundaries, manifests and file lengths
     Check,
+    /// Check licences, advisories, duplicate versions and sources of all dependencies, and spelling; builds cargo-deny and
+    /// typos at first use
+    Audit(audit::Arguments),
     /// Give a simulated robot a task; at a terminal, further ones after it
     Demo {
         /// What the robot shall do; without it, something that shows what the robot can do
@@ -147,6 +151,7 @@ fn run(command: Task) -> Result<ExitCode> {
         Task::Run { release, arguments } => return work::run(&repository, profile(release), &arguments),
         Task::Test { arguments } => return work::test(&repository, &arguments),
         Task::Check => return check::run(&repository),
+        Task::Audit(arguments) => return audit::run(&repository, &arguments),
         Task::Demo { recorded: true, .. } => return work::show_recorded(&repository),
         Task::Demo { task, recipe, model, binaries, recorded: false } => {
             let wanted = demo::Wanted { task: task.as_deref(), recipe: recipe.as_deref(), model: model.as_deref() };

@@ -97,7 +97,13 @@ pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> 
     let binaries = Metadata::read(repository)?.target_directory()?.join(Profile::Debug.folder());
     // Tests start the binaries as a person would; Cargo builds a binary for the tests of its own package only.
     let mut build = cargo::command_with_ros(repository, &ros);
-    cargo::run("building the binaries that tests start", build.args(["build", "--workspace", "--bins"]))?;
+    build.args(["build", "--workspace", "--bins"]);
+    if is_everything(arguments) {
+        // Tests need some crates with more features (tokio with a clock that can be paused, for instance). Built without
+        // them at first, those crates and all that stand on them, Cortex and the bindings to ROS, would be built twice.
+        build.args(["--tests", "--examples"]);
+    }
+    cargo::run("building the binaries that tests start", &mut build)?;
     let mut test = cargo::command_with_ros(repository, &ros);
     // Without target arguments Cargo runs unit, integration and documentation tests and builds the examples.
     test.args(["test", "--no-fail-fast"]);
@@ -114,6 +120,11 @@ pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> 
         test.env(TEST_THREADS, (cores * ROBOTS_PER_CORE).to_string());
     }
     supervised::run(cargo::keep_local(&mut test, repository, &ros)).map(cargo::exit_code)
+}
+
+/// Whether the arguments choose neither packages nor targets: all tests are built, and some of them run, maybe.
+fn is_everything(arguments: &[String]) -> bool {
+    arguments.iter().take_while(|word| *word != "--").all(|word| !word.starts_with('-'))
 }
 
 /// The packages that the arguments name.
@@ -172,6 +183,13 @@ mod tests {
         hide_from_colcon(&target).unwrap();
         hide_from_colcon(&target).unwrap();
         assert!(target.join("COLCON_IGNORE").is_file());
+    }
+
+    #[test]
+    fn everything_is_tested_unless_packages_or_targets_are_chosen() {
+        let words = |words: &str| words.split_whitespace().map(ToOwned::to_owned).collect::<Vec<_>>();
+        assert!(is_everything(&[]) && is_everything(&words("stop -- --nocapture")));
+        assert!(!is_everything(&words("-p cortex-core")) && !is_everything(&words("--test missions stop")));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a demonstration leaves behind, however it ends: nothing. The robot and Cortex are scripts here; `tests/demo.rs` of the
+//! What a demonstration leaves behind, however it ends: nothing. The robot and Cortex are scripts here; `tests/operation/demo.rs` of the
 //! stories has the real ones.
 
 #![expect(clippy::unwrap_used, reason = "a test whose set-up fails ends here, and says why")]

@@ -2,7 +2,7 @@
 
 use cortex_core::ToolDefinition;
 
-use crate::reading::{Table, planned};
+use super::reading::{Table, planned};
 
 /// How many sentences one answer lists.
 const LISTED: usize = 12;

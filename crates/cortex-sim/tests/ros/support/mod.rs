@@ -2,14 +2,13 @@
 //!
 //! Each test has a ROS namespace of its own, so that tests run side by side.
 
-#![allow(dead_code, reason = "each test binary uses its part")]
-
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::future::Future;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -196,9 +195,10 @@ pub(crate) fn processes_with(text: &str) -> Vec<(i32, String)> {
     found
 }
 
-/// A namespace that no other test has.
+/// A namespace that no other test has, whatever its name.
 pub(crate) fn namespace(test: &str) -> String {
-    format!("/{test}_{}", std::process::id())
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    format!("/{test}{}_{}", COUNT.fetch_add(1, Ordering::Relaxed), std::process::id())
 }
 
 /// A client node in the namespace of a test.

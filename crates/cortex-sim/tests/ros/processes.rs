@@ -7,11 +7,9 @@
     reason = "a helper of a test that can't go on fails the test"
 )]
 
-mod support;
-
+use crate::support::{Caller, Process, SIM, namespace, processes_with, signal_to, wait_until};
 use rustix::process::Signal;
 use serde_json::json;
-use support::{Caller, Process, SIM, namespace, processes_with, signal_to, wait_until};
 
 fn robot(test: &str) -> (Process, String) {
     let space = namespace(test);

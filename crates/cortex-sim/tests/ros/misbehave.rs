@@ -7,14 +7,12 @@
     reason = "a helper of a test that can't go on fails the test"
 )]
 
-mod support;
-
 use std::time::{Duration, Instant};
 
+use crate::support::{Caller, MISBEHAVE, Process, namespace, within};
 use cortex_protocol::ComponentDescription;
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use support::{Caller, MISBEHAVE, Process, namespace, within};
 
 /// How long nothing must happen to count as never. Longer would only make the tests slow.
 const NEVER: Duration = Duration::from_millis(500);

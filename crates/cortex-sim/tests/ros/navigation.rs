@@ -7,10 +7,9 @@
     reason = "a helper of a test that can't go on fails the test"
 )]
 
-mod support;
-
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::support::{Caller, Messages, Process, namespace, repeat, within};
 use cortex_ros_client::r2r::cortex_msgs::msg::ComponentStatus;
 use cortex_ros_client::r2r::geometry_msgs::msg::{PoseStamped, PoseWithCovarianceStamped, Twist};
 use cortex_ros_client::r2r::nav_msgs::msg::{OccupancyGrid, Odometry};
@@ -18,7 +17,6 @@ use cortex_ros_client::r2r::nav_msgs::srv::{GetMap, GetPlan};
 use cortex_ros_client::r2r::{Publisher, QosProfile};
 use rustix::process::Signal;
 use serde_json::json;
-use support::{Caller, Messages, Process, namespace, repeat, within};
 
 /// The base under a navigation stack, which then needs no battery.
 const BASE: [&str; 4] = ["-p", "commands:=velocity", "-p", "require_battery:=false"];

@@ -7,10 +7,9 @@
     reason = "a helper of a test that can't go on fails the test"
 )]
 
-mod support;
-
 use std::os::unix::fs::PermissionsExt;
 
+use crate::support::{self, Caller, Process, SIM, namespace};
 use cortex_protocol::ComponentDescription;
 use cortex_ros_client::r2r::builtin_interfaces::msg::Time;
 use cortex_ros_client::r2r::cortex_msgs::msg::ComponentStatus;
@@ -22,7 +21,6 @@ use cortex_ros_client::r2r::sensor_msgs::msg::BatteryState;
 use cortex_ros_client::r2r::{QosProfile, std_msgs};
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use support::{Caller, Process, SIM, namespace};
 
 /// The base alone, which then needs no battery, ten times as fast as the world.
 const BASE_ALONE: [&str; 4] = ["-p", "require_battery:=false", "-p", "time_scale:=10.0"];

@@ -89,7 +89,7 @@ async fn every_argument_says_what_it_is_for() {
         let (arguments, _) = read(&test_robot, file, &[]).await.unwrap();
         let told: Vec<&str> = arguments.iter().filter_map(|argument| argument["argument"].as_str()).collect();
         assert_eq!(told.join(" "), names);
-        let guide = include_str!("../docs/launch.md");
+        let guide = include_str!("../../docs/launch.md");
         let unexplained =
             told.iter().find(|name| file.starts_with("cortex") && !guide.contains(&format!("| `{name}` |")));
         assert_eq!(unexplained, None, "docs/launch.md has a table of them");

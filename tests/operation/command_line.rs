@@ -11,9 +11,9 @@ use cortex_stories::TestRobot;
 use reading::Table;
 use serde_json::Value;
 
-#[path = "../crates/cortex-model/tests/support/offers.rs"]
+#[path = "../../crates/cortex-model/tests/support/offers.rs"]
 mod offers;
-#[path = "../crates/cortex-model/tests/support/reading.rs"]
+#[path = "../../crates/cortex-model/tests/support/reading.rs"]
 mod reading;
 
 #[tokio::test]

@@ -1,0 +1,11 @@
+//! Tasks that people give, from the sentence to the robot at rest, on real ROS 2.
+
+mod approvals;
+mod bad_models;
+mod conditions;
+mod everyday_words;
+mod leftovers;
+mod mission_costs;
+mod missions;
+mod stop_path;
+mod tape;

@@ -1,0 +1,8 @@
+//! Cortex as its operators meet it: the command line, launch files, the lifecycle, the log and the status.
+
+mod command_line;
+mod demo;
+mod launch_files;
+mod logs;
+mod managed_node;
+mod status;
