@@ -300,7 +300,14 @@ async fn readiness(robot: &Robot, node: &str) -> Finding {
         return Finding::Bad(format!("{node} does not say whether it takes any"), fix);
     };
     let text = format!("{node} {}", overview.readiness);
-    let fix = "`cortex status` shows all of it".to_owned();
+    let fix = match overview.inactive() {
+        Some("inactive") => format!("run `ros2 lifecycle set {node} activate`, or start what manages its lifecycle"),
+        Some("unconfigured") => format!(
+            "run `ros2 lifecycle set {node} configure` and `ros2 lifecycle set {node} activate`, or start what manages its \
+             lifecycle; its log says why it could not be configured"
+        ),
+        _ => "`cortex status` shows all of it".to_owned(),
+    };
     match overview.readiness.state {
         ReadinessState::Ready => Finding::Good(text),
         ReadinessState::Limited | ReadinessState::Waiting | ReadinessState::Unknown => Finding::Notable(text, fix),

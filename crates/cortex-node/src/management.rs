@@ -137,6 +137,12 @@ impl Management {
     /// Resolves when somebody has brought the lifecycle to its end.
     pub async fn finalized(&self) {
         let mut states = self.lifecycle.watch();
+    /// The state of the lifecycle, now and later.
+    #[must_use]
+    pub fn states(&self) -> watch::Receiver<State> {
+        self.lifecycle.watch()
+    }
+
         // The sender lives in the lifecycle.
         let _ = states.wait_for(|state| *state == State::Finalized).await;
     }

@@ -163,6 +163,7 @@ async fn serve(
         let voice = server.clone();
         let around =
             events::EventContext { runtime: runtime.clone(), acting, notify: Box::new(move |text| voice.say(text)) };
+        lifecycle: management.states(),
         let control = (!dry_run).then(|| watch.clone()).flatten().map(|watch| events::ComponentControl {
             monitor: supervised.handle(),
             watch,

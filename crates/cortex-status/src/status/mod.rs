@@ -24,6 +24,7 @@ use cortex_protocol::overview::{
 use cortex_protocol::{CloudEvent, ComponentName};
 use cortex_robot::{Robot, supervision};
 use cortex_ros::{Discovery, OpenCallKind, RosTools, StopHandle};
+use cortex_ros_client::lifecycle::State;
 use cortex_runtime::{Events, Readiness, Rejection, Runtime, UnconfirmedHalt};
 use cortex_supervisor::RobotView;
 use tokio::sync::{broadcast, watch};
@@ -53,6 +54,8 @@ pub struct Sources {
     pub model: ModelWatch,
     pub supervised: Option<supervision::Watch>,
     pub watchdog: Option<WatchdogOverview>,
+    /// The lifecycle of Cortex' node.
+    pub lifecycle: watch::Receiver<State>,
 }
 
 /// Gathers and publishes until it is dropped.
@@ -86,6 +89,7 @@ impl Status {
         tasks.spawn(follow(Arc::clone(&collector), stop.latch().watch()));
         tasks.spawn(follow(Arc::clone(&collector), stop.watch_latest()));
         tasks.spawn(follow(Arc::clone(&collector), runtime.watch_readiness()));
+        tasks.spawn(follow(Arc::clone(&collector), collector.sources.lifecycle.clone()));
         tasks.spawn(follow(Arc::clone(&collector), runtime.unconfirmed_halts()));
         tasks.spawn(follow(Arc::clone(&collector), runtime.lost_tasks()));
         tasks.spawn(follow(Arc::clone(&collector), runtime.watch_availability()));
@@ -146,6 +150,7 @@ impl StatusCollector {
             started_ms: self.started.1,
             robot: self.sources.robot.clone(),
             node: self.node.clone(),
+            lifecycle: self.sources.lifecycle.borrow().to_string(),
             tools: u32::try_from(self.sources.runtime.tools().iter().filter(|spec| spec.serves.is_none()).count())
                 .unwrap_or(u32::MAX),
             stop: StopOverview {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use cortex_protocol::overview::{
     ComponentHealth, MissionOverview, MissionPhase, Overview, ReadinessOverview, ReadinessState,
 };
+use cortex_protocol::words::counted;
 use cortex_protocol::{MissionStatus, StepStatus};
 
 use super::ago;
@@ -66,7 +67,12 @@ pub fn render(overview: &Overview, now_ms: u64, ink: Ink) -> String {
         line(text);
     }
     let up = duration(ago(overview.at_ms, overview.started_ms));
-    line(format!("{} of {}, up {up}, {} tools", cut(&overview.node, 30), cut(&overview.robot, 20), overview.tools));
+    let lifecycle = match overview.lifecycle.as_str() {
+        "" => String::new(),
+        state => format!(", {}", ink.paint(if overview.inactive().is_some() { Tone::Odd } else { Tone::Good }, state)),
+    };
+    let (node, robot) = (cut(&overview.node, 28), cut(&overview.robot, 16));
+    line(format!("{node} of {robot}{lifecycle}, up {up}, {}", counted(overview.tools, "tool")));
     if let Some(page) = &overview.page {
         line(cut_end(&format!("page {}", one_line(page)), WIDTH));
     }

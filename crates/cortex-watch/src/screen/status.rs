@@ -54,6 +54,9 @@ fn header(model: &Model, now: Duration, ink: Ink, columns: usize) -> Row {
             ReadinessState::Unknown => ("", Tone::Plain),
         };
         row = row.own(Style::new(), " · ").own(ink.of(tone), state);
+        if let Some(lifecycle) = overview.inactive() {
+            row = row.own(Style::new(), " · ").text(ink.of(Tone::Warning), lifecycle);
+        }
     }
     let (live, tone) = if model.frozen(now).is_none() { ("live", Tone::Good) } else { ("NOT LIVE", Tone::Bad) };
     let role = match model.you().map(|you| you.role) {

@@ -34,6 +34,7 @@ pub(in super::super) fn overview() -> Overview {
         started_ms: 400_000,
         robot: "robot".to_owned(),
         node: "/cortex".to_owned(),
+        lifecycle: "active".to_owned(),
         tools: 42,
         stop: StopOverview {
             stopped: true,
