@@ -13,8 +13,8 @@ use cortex_protocol::overview::ReadinessState;
 use cortex_protocol::{ToolName, ToolSpec};
 use cortex_robot::Robot;
 use cortex_ros::ComponentState;
-use cortex_ros_client::graph::GraphNode;
-use cortex_ros_client::{LatchedText, Roll, RosNode};
+use cortex_ros_client::graph::{AGENT_ACTION, GraphNode};
+use cortex_ros_client::{Instance, LatchedText, Roll, RosNode, ServedNames};
 use cortex_runtime::StopRecord;
 use cortex_runtime::tape::Folder;
 use cortex_status::TOPIC;
@@ -261,7 +261,8 @@ async fn cortex(robot: &Robot) -> (Vec<Finding>, Vec<Finding>) {
     let graph = robot.graph.current();
     let serving: Vec<&GraphNode> = graph
         .nodes()
-        .filter(|node| node.offers("task/_action/send_goal", "cortex_msgs/action/VisionLanguageAction_SendGoal"))
+        // Whatever a remap rule has made of its name.
+        .filter(|node| node.actions.iter().any(|action| action.types.iter().any(|name| name == AGENT_ACTION)))
         .collect();
     if serving.is_empty() {
         let fix = "start one with `cortex run`".to_owned();
@@ -269,7 +270,6 @@ async fn cortex(robot: &Robot) -> (Vec<Finding>, Vec<Finding>) {
     }
     let (mut tasks, mut findings) = (Vec::new(), Vec::new());
     for node in serving {
-        tasks.push(readiness(robot, &node.name).await);
         let all = match Roll::call(&robot.node, &node.name).await {
             Ok(roll) => roll.answers(|| node.instances.len()).await,
             Err(problem) => {
@@ -283,6 +283,8 @@ async fn cortex(robot: &Robot) -> (Vec<Finding>, Vec<Finding>) {
                 "give each a name of its own (`--ros-args -r __node:=NAME`) or a ROS_DOMAIN_ID".to_owned(),
             ),
             (None, Some(one)) => Finding::Good(format!("{} runs: {one}", node.name)),
+        let names = all.first().map_or_else(|| ServedNames::of(&node.name), Instance::names);
+        tasks.push(readiness(robot, &names).await);
             (None, None) => Finding::Good(format!("{} runs", node.name)),
         });
     }
@@ -290,9 +292,10 @@ async fn cortex(robot: &Robot) -> (Vec<Finding>, Vec<Finding>) {
 }
 
 /// Whether a Cortex takes tasks, in the words with which it would refuse one.
-async fn readiness(robot: &Robot, node: &str) -> Finding {
+async fn readiness(robot: &Robot, names: &ServedNames) -> Finding {
+    let node = names.node();
     let told = async {
-        let mut texts = LatchedText::subscribe(&robot.endpoints, &format!("{node}/{TOPIC}")).await.ok()?;
+        let mut texts = LatchedText::subscribe(&robot.endpoints, &names.below(TOPIC)).await.ok()?;
         read(&texts.next().await?).ok()
     };
     let Ok(Some(overview)) = tokio::time::timeout(OVERVIEW_LIMIT, told).await else {

@@ -73,6 +73,8 @@ struct Shared {
     feedback: Mutex<Publisher<FeedbackMessage>>,
     statuses: Mutex<Publisher<GoalStatusArray>>,
     output: Mutex<Publisher<StreamingString>>,
+    /// When a client that takes one message in a turn has taken the feedback.
+    turns: Mutex<Turns>,
     /// The full name of the node.
     name: String,
     client: String,
@@ -94,19 +96,23 @@ impl TaskServer {
     pub async fn start(node: &RosNode, port: Arc<dyn ClientPort>) -> Result<Self, RosError> {
         let (endpoints, questions, controls, publishers) = node
             .with_node(move |node| {
+        // A rule for the action as a whole counts for all its parts, of which alone the client library knows.
+        let action = node.names().action("~/task")?;
+        let client = action.clone();
                 let services = r2r::QosProfile::from(QosProfile::RELIABLE);
                 let feedback = QosProfile::RELIABLE.keep_last(FEEDBACK_DEPTH);
+                let part = |part: &str| format!("{action}/_action/{part}");
                 let statuses = QosProfile::TRANSIENT_LOCAL;
                 let publishers = (
-                    node.create_publisher::<FeedbackMessage>("~/task/_action/feedback", feedback.into())?,
-                    node.create_publisher::<GoalStatusArray>("~/task/_action/status", statuses.into())?,
+                    node.create_publisher::<FeedbackMessage>(&part("feedback"), feedback.into())?,
+                    node.create_publisher::<GoalStatusArray>(&part("status"), statuses.into())?,
                     node.create_publisher::<StreamingString>("~/output", QosProfile::RELIABLE.into())?,
                 );
                 let endpoints = (
-                    node.create_service::<GetResult::Service>("~/task/_action/get_result", services.clone())?,
-                    node.create_service::<CancelGoal::Service>("~/task/_action/cancel_goal", services.clone())?,
+                    node.create_service::<GetResult::Service>(&part("get_result"), services.clone())?,
+                    node.create_service::<CancelGoal::Service>(&part("cancel_goal"), services.clone())?,
                     node.create_service::<ReviseTask::Service>("~/revise", services.clone())?,
-                    node.create_service::<SendGoal::Service>("~/task/_action/send_goal", services)?,
+                    node.create_service::<SendGoal::Service>(&part("send_goal"), services)?,
                 );
                 Ok::<_, r2r::Error>((endpoints, questions::endpoints(node)?, controls::endpoints(node)?, publishers))
             })
@@ -119,7 +125,7 @@ impl TaskServer {
             statuses: Mutex::new(statuses),
             output: Mutex::new(output),
             name: node.fully_qualified_name().to_owned(),
-            client: format!("{}/task", node.fully_qualified_name()),
+            client,
             revisions: format!("{}/revise", node.fully_qualified_name()),
             triggers: Arc::new(Semaphore::new(MOST_TRIGGERS)),
             tasks: TaskTracker::new(),

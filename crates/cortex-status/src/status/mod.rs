@@ -97,8 +97,8 @@ impl Status {
         let sender = watch::Sender::new(Arc::clone(&first));
         let overviews = sender.subscribe();
         let latest = publishing::Latest::new(sender, first);
-        let (endpoints, clock) = (robot.endpoints.clone(), robot.node.clock().clone());
-        tasks.spawn(publishing::publish(Arc::clone(&collector), latest, endpoints, clock));
+        let (node, clock) = (robot.node.clone(), robot.node.clock().clone());
+        tasks.spawn(publishing::publish(Arc::clone(&collector), latest, node, clock));
         Self { overviews, collector, _tasks: tasks }
     }
 
