@@ -282,6 +282,11 @@ impl SentTask {
                         Ok(Some(response)) => break response?,
                         Ok(None) | Err(_) => return Err(AdapterError::Vanished { agent: self.agent.clone() }),
                     },
+                    // Whoever asks after the last word is answered at once; what was asked before follows later.
+                    () = reached(self.heard.clone(), Heard::LastWord), if asked == 1 => {
+                        asked += 1;
+                        answers.push(self.get_result.send(&question)?);
+                    }
                     // The task is over, so the answer should be here: it, or the question, was lost on the way.
                     () = self.overdue() => {
                         if asked == MOST_QUESTIONS {

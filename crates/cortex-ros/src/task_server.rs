@@ -10,6 +10,7 @@
 
 mod controls;
 mod questions;
+mod turns;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -39,6 +40,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::goals::{GoalId, GoalState, Goals, ResultAnswer, Stamp};
 use crate::task::{NotSubmitted, SHUTTING_DOWN, ServiceReply, TaskEnding, TaskResult, TaskUpdate};
+use turns::{Turns, until_over};
 
 /// Feedback that is kept for a reader that lags. A mission has a few dozen events.
 const FEEDBACK_DEPTH: usize = 100;
@@ -71,10 +73,10 @@ struct Shared {
     goals: Mutex<Goals<ResultRequest>>,
     // A publisher of `r2r` may be sent to another thread, but not be shared without a lock.
     feedback: Mutex<Publisher<FeedbackMessage>>,
-    statuses: Mutex<Publisher<GoalStatusArray>>,
-    output: Mutex<Publisher<StreamingString>>,
     /// When a client that takes one message in a turn has taken the feedback.
     turns: Mutex<Turns>,
+    statuses: Mutex<Publisher<GoalStatusArray>>,
+    output: Mutex<Publisher<StreamingString>>,
     /// The full name of the node.
     name: String,
     client: String,
@@ -94,14 +96,14 @@ impl TaskServer {
     /// # Errors
     /// When the node was shut down, or an endpoint can't be created.
     pub async fn start(node: &RosNode, port: Arc<dyn ClientPort>) -> Result<Self, RosError> {
-        let (endpoints, questions, controls, publishers) = node
-            .with_node(move |node| {
         // A rule for the action as a whole counts for all its parts, of which alone the client library knows.
         let action = node.names().action("~/task")?;
         let client = action.clone();
+        let (endpoints, questions, controls, publishers) = node
+            .with_node(move |node| {
+                let part = |part: &str| format!("{action}/_action/{part}");
                 let services = r2r::QosProfile::from(QosProfile::RELIABLE);
                 let feedback = QosProfile::RELIABLE.keep_last(FEEDBACK_DEPTH);
-                let part = |part: &str| format!("{action}/_action/{part}");
                 let statuses = QosProfile::TRANSIENT_LOCAL;
                 let publishers = (
                     node.create_publisher::<FeedbackMessage>(&part("feedback"), feedback.into())?,
@@ -122,6 +124,7 @@ impl TaskServer {
             port,
             goals: Mutex::default(),
             feedback: Mutex::new(feedback),
+            turns: Mutex::default(),
             statuses: Mutex::new(statuses),
             output: Mutex::new(output),
             name: node.fully_qualified_name().to_owned(),
@@ -366,9 +369,16 @@ impl Shared {
     fn finish(&self, id: GoalId, state: GoalState, result: TaskResult) {
         let waiting = locked(&self.goals).finish(id, state, result.clone());
         self.publish_states();
-        for request in waiting {
-            answer_result(request, state, result.clone());
+        if waiting.is_empty() {
+            return;
         }
+        let over_at = locked(&self.turns).over_at(Instant::now());
+        self.tasks.spawn(async move {
+            until_over(over_at).await;
+            for request in waiting {
+                answer_result(request, state, result.clone());
+            }
+        });
     }
 
     fn give_result(self: &Arc<Self>, request: ResultRequest) {
@@ -420,8 +430,12 @@ impl Shared {
         let TaskUpdate { timestep, completed, feedback, event } = update;
         let feedback = Feedback { timestep, completed, feedback: carried(feedback), event: carried(event) };
         let message = FeedbackMessage { goal_id: uuid(id), feedback };
-        if let Err(problem) = locked(&self.feedback).publish(&message) {
+        let publisher = locked(&self.feedback);
+        if let Err(problem) = publisher.publish(&message) {
             tracing::warn!("feedback could not be published: {problem}");
+        }
+        if publisher.get_inter_process_subscription_count().is_ok_and(|readers| readers > 0) {
+            locked(&self.turns).note(Instant::now());
         }
     }
 
