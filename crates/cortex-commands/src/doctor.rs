@@ -10,6 +10,7 @@ use cortex_core::chat::{ChatRequest, Message, Purpose};
 use cortex_core::fragment::Fragment;
 use cortex_model::ModelChoice;
 use cortex_protocol::overview::ReadinessState;
+use cortex_protocol::words::counted;
 use cortex_protocol::{ToolName, ToolSpec};
 use cortex_robot::Robot;
 use cortex_ros::ComponentState;
@@ -175,7 +176,7 @@ fn graph(robot: &Robot) -> Finding {
                 .to_owned(),
         )
     } else {
-        Finding::Good(format!("{} nodes: {}", names.len(), names.join(", ")))
+        Finding::Good(format!("{}: {}", counted(names.len(), "node"), names.join(", ")))
     }
 }
 
@@ -187,7 +188,7 @@ fn components(robot: &Robot) -> Vec<Finding> {
         .map(|(name, component)| {
             let methods = component.description.as_ref().map_or(0, |description| description.methods.len());
             if component.state == ComponentState::Ready && component.problems.is_empty() {
-                Finding::Good(format!("{name} offers {methods} methods"))
+                Finding::Good(format!("{name} offers {}", counted(methods, "method")))
             } else if component.problems.is_empty() {
                 Finding::Bad(
                     format!("{name} {}", component.state),
@@ -220,10 +221,15 @@ fn conditions(robot: &Robot) -> Vec<Finding> {
     let tools = tools.borrow();
     let conditioned: Vec<&ToolSpec> = tools.iter().filter(|spec| !spec.conditions.is_empty()).collect();
     let verified = conditioned.iter().filter(|spec| !spec.conditions.after.is_empty()).count();
+    let name = |count: usize| if count == 1 { "names" } else { "name" };
     let mut findings = Vec::new();
     if !conditioned.is_empty() {
-        findings
-            .push(Finding::Good(format!("{} tools name what must hold, {verified} name evidence", conditioned.len())));
+        findings.push(Finding::Good(format!(
+            "{} {} what must hold, {verified} {} evidence",
+            counted(conditioned.len(), "tool"),
+            name(conditioned.len()),
+            name(verified)
+        )));
     }
     for spec in conditioned {
         findings.extend(robot.tools.condition_problems(spec).into_iter().map(|problem| {
@@ -245,7 +251,7 @@ fn offers(robot: &Robot) -> Vec<Finding> {
             "docs/any-robot.md says what becomes a tool".to_owned(),
         )
     } else {
-        Finding::Good(format!("{callable} services, actions and topics can be called"))
+        Finding::Good(format!("{} can be called: services, actions and topics", counted(callable, "interface")))
     }];
     findings.extend(catalog.uncallable().iter().map(|uncallable| {
         Finding::Notable(
@@ -277,14 +283,14 @@ async fn cortex(robot: &Robot) -> (Vec<Finding>, Vec<Finding>) {
                 Vec::new()
             }
         };
+        let names = all.first().map_or_else(|| ServedNames::of(&node.name), Instance::names);
+        tasks.push(readiness(robot, &names).await);
         findings.push(match (duplicates(&node.name, &all), all.first()) {
             (Some(duplicates), _) => Finding::Bad(
                 format!("{duplicates}: each takes every task, and each stop is answered by one of them"),
                 "give each a name of its own (`--ros-args -r __node:=NAME`) or a ROS_DOMAIN_ID".to_owned(),
             ),
             (None, Some(one)) => Finding::Good(format!("{} runs: {one}", node.name)),
-        let names = all.first().map_or_else(|| ServedNames::of(&node.name), Instance::names);
-        tasks.push(readiness(robot, &names).await);
             (None, None) => Finding::Good(format!("{} runs", node.name)),
         });
     }
@@ -338,7 +344,7 @@ async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static
                 return vec![("configuration", Finding::Bad(format!("{problem:#}"), fix))];
             }
         };
-    let good = Finding::Good(format!("the model is {} (from: {})", resolved.model, resolved.model_origin));
+    let good = Finding::Good(format!("the model is {} ({})", resolved.model, resolved.model_origin));
     let stops = resolved.runtime.tape.as_ref().map(StopRecord::all).unwrap_or_default();
     let mut findings: Vec<_> = stops.iter().filter_map(stopped).map(|finding| ("stop", finding)).collect();
     findings.extend(asked_and_denied(robot, &resolved.runtime.policy).into_iter().map(|finding| ("policy", finding)));

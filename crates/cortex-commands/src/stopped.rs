@@ -77,8 +77,8 @@ impl StopWatch {
         let stops = self.told.borrow().clone();
         if let Some((name, why)) = stopped(&stops) {
             anyhow::bail!(
-                "the robot is stopped ({name}: {why}), and nothing was called. When it is safe, call ~/resume (cortex \
-                 resume); --while-stopped calls it all the same, for whoever stands beside the robot"
+                "the robot is stopped ({name}: {why}), and nothing was called. When it is safe, run `cortex \
+                 resume`; --while-stopped calls it all the same, for whoever stands beside the robot"
             );
         }
         let silent = names.iter().find(|name| !stops.contains_key(*name));

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use cortex_core::fragment::capped;
+use cortex_protocol::{Conditions, Evidence};
 use cortex_ros_client::dynamic::parameters::{Descriptor, Parameters};
 use cortex_ros_client::dynamic::{Endpoints, lifecycle};
 use cortex_ros_client::graph::{GraphNode, Interface};
@@ -194,6 +195,18 @@ fn mark(about: &mut Map<String, Value>, refusal: Option<String>) {
 }
 
 /// A parameter's value, and what the node says of what it may be, as far as it says something.
+/// What must hold for a call, one line for each.
+#[must_use]
+pub fn in_words(conditions: &Conditions) -> Vec<String> {
+    let Conditions { before, during, after } = conditions;
+    let before = before.iter().map(|condition| format!("only if {condition}"));
+    let during = during.iter().map(|condition| format!("only while {condition}"));
+    let after = after.iter().map(|Evidence { condition, within }| {
+        format!("done when {condition}, at most {} s after it says so", within.as_secs_f64())
+    });
+    before.chain(during).chain(after).collect()
+}
+
 fn as_parameter(value: Value, descriptor: Option<&Descriptor>, refusal: Option<String>) -> Value {
     let mut parameter = Map::from_iter([("value".to_owned(), short(value))]);
     mark(&mut parameter, refusal);

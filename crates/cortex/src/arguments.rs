@@ -76,6 +76,9 @@ pub(crate) enum Command {
     Inspect {
         /// The node, as `cortex tools` shows it: `base`, `left_arm/gripper`.
         name: String,
+        /// Print it as JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Read the record of missions: list, show, follow, replay. Needs no robot.
     Tape(TapeArguments),

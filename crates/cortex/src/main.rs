@@ -80,7 +80,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Tape(arguments) => cortex_commands::tape(arguments).await,
         Command::Wordings(arguments) => cortex_commands::wordings(&arguments),
         Command::Recipe { command } => cortex_commands::recipe(command).await,
-        Command::Inspect { name } => cortex_commands::inspect(&name).await,
+        Command::Inspect { name, json } => cortex_commands::inspect(&name, json).await,
         Command::Doctor(arguments) => cortex_commands::doctor(arguments).await,
         Command::Guard { .. } | Command::Completion { .. } => Ok(ExitCode::SUCCESS),
     }

@@ -256,8 +256,8 @@ fn stop_memory(config: &mut RuntimeConfig) -> Option<StopMemory> {
     let record = StopRecord::beside(config.journal.as_ref()?);
     config.stopped = record.read();
     if let Some(why) = &config.stopped {
-        tracing::warn!("the robot was stopped before it was restarted ({why}); it stays stopped until ~/resume");
-        tell(&format!("stopped before it was restarted ({why}); call ~/resume when it is safe"));
+        tracing::warn!("the robot was stopped before it was restarted ({why}); it stays stopped until `cortex resume`");
+        tell(&format!("stopped before it was restarted ({why}); when it is safe, run `cortex resume`"));
     }
     Some(StopMemory { store: Box::new(OnDisk(record)), stopped: config.stopped.clone() })
 }

@@ -7,7 +7,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use cortex_core::ClientPort;
-use cortex_interfaces::{Interfaces, Message, ReadOptions, ServiceInterface};
+use cortex_interfaces::{Message, ReadOptions};
+use cortex_protocol::words::counted;
 use cortex_protocol::{
     Command, CommandError, CommandErrorKind, CommandOutcome, Origin, Principal, StopOutcome, ToolName,
 };
@@ -22,8 +23,8 @@ use serde_json::json;
 use super::begun::Unhaltable;
 use super::messages::{Moving, Report};
 use super::record::{Recorder, StopRecordError};
-use super::{
 use super::services::Services;
+use super::{
     AGENT_LIMIT, ANSWER_LIMIT, HALT_LIMIT, InsideAsker, InsideCommand, LatestStop, REMOVE_LIMIT, ResumedStop,
     StopHandle, StopNumber, messages,
 };
@@ -247,8 +248,8 @@ impl EventLoop {
             let report = Report::unknown(messages::ending(&moving(&stop, &self.tools)));
             self.finish(stop, &report);
         }
-    }
         self.services
+    }
 
     fn take_commands(&mut self) {
         for _ in 0..MOST_REQUESTS {
@@ -301,7 +302,7 @@ impl EventLoop {
         self.handle.recorder.stopped(why);
         let latest =
             LatestStop { why: why.to_owned(), asked_at, sent_at, in_flight: stopping.in_flight(), not_stopped: None };
-        tracing::warn!("stopping: {why}; {} calls in flight", latest.in_flight);
+        tracing::warn!("stopping: {why}; {} in flight", counted(latest.in_flight, "call"));
         self.handle.note(|known| *known = Some(latest));
         let agent_begun = self.agent.stop(stopping.number());
         let earlier = self.stop.take().map(|earlier| earlier.waiting).unwrap_or_default();

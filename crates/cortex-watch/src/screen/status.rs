@@ -139,7 +139,10 @@ pub(super) fn components(model: &Model, ink: Ink, columns: usize) -> Vec<Row> {
         rows.push(Row::default().own(ink.of(Tone::Warning), &format!(" ! and {} more", total - COMPONENTS)));
     }
     if rows.is_empty() && columns >= 80 && !overview.components.is_empty() {
-        let text = format!(" all {} components are well", overview.components.len());
+        let text = match overview.components.len() {
+            1 => " its one component is well".to_owned(),
+            count => format!(" all {count} components are well"),
+        };
         rows.push(Row::default().own(ink.of(Tone::Quiet), &text));
     }
     rows
