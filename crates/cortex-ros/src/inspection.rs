@@ -119,6 +119,14 @@ impl Inspector {
                     ("effect".to_owned(), json!(tool.effect)),
                     ("timeout_s".to_owned(), json!(tool.timeout.as_secs_f64())),
                 ]);
+                let described = tool.name.as_str().rsplit('.').next().and_then(|method| description?.method(method));
+                if let Some(topic) = described.and_then(|method| method.progress_topic(&name)) {
+                    about.insert("progress".to_owned(), json!(topic));
+                }
+                let conditions = in_words(&tool.conditions);
+                if !conditions.is_empty() {
+                    about.insert("conditions".to_owned(), json!(conditions));
+                }
                 mark(&mut about, refusal);
                 Value::Object(about)
             })
@@ -187,14 +195,6 @@ impl Inspector {
     }
 }
 
-/// Says, for a person, that no model is told of it, and why.
-fn mark(about: &mut Map<String, Value>, refusal: Option<String>) {
-    if let Some(reason) = refusal {
-        about.insert("denied".to_owned(), json!(reason));
-    }
-}
-
-/// A parameter's value, and what the node says of what it may be, as far as it says something.
 /// What must hold for a call, one line for each.
 #[must_use]
 pub fn in_words(conditions: &Conditions) -> Vec<String> {
@@ -207,6 +207,14 @@ pub fn in_words(conditions: &Conditions) -> Vec<String> {
     before.chain(during).chain(after).collect()
 }
 
+/// Says, for a person, that no model is told of it, and why.
+fn mark(about: &mut Map<String, Value>, refusal: Option<String>) {
+    if let Some(reason) = refusal {
+        about.insert("denied".to_owned(), json!(reason));
+    }
+}
+
+/// A parameter's value, and what the node says of what it may be, as far as it says something.
 fn as_parameter(value: Value, descriptor: Option<&Descriptor>, refusal: Option<String>) -> Value {
     let mut parameter = Map::from_iter([("value".to_owned(), short(value))]);
     mark(&mut parameter, refusal);
