@@ -55,7 +55,7 @@ async fn a_drive_is_verified_by_the_place_that_the_odometry_shows() {
     assert!(told.contains("steps verified: base.go_to"), "{told}");
     let (code, told, _) = test_robot.run("cortex", &["doctor"]).await;
     assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("1 tools name what must hold, 1 name evidence"), "{told}");
+    assert!(told.contains("1 tool names what must hold, 1 names evidence"), "{told}");
 }
 
 /// A battery that falls below what the configuration asks for, while the base itself would drive on.

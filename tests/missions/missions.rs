@@ -143,7 +143,7 @@ async fn stop_halts_the_robot_and_holds_until_resume() {
     assert_eq!(sent.words(), "The robot was stopped.");
     let refused = test_robot.send("go to the kitchen").await;
     assert_eq!(refused.status(), "failed");
-    assert!(refused.output().contains("Call ~/resume"), "{}", refused.output());
+    assert!(refused.output().contains("run `cortex resume`"), "{}", refused.output());
     let (code, told, _) = test_robot.run("cortex", &["resume"]).await;
     assert_eq!((code, told.as_str()), (Some(0), "Tasks are taken again."));
     let sent = test_robot.send("say hello").await;

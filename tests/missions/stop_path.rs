@@ -62,7 +62,7 @@ async fn fifty_goals_of_one_server_are_all_cancelled_and_confirm() {
     assert_eq!((count(&lines, "asked to cancel"), count(&lines, "canceled")), (GOALS, GOALS));
     assert_eq!(sending.wait().await, Some(130), "the task was ended");
     let refused = test_robot.send("do it again").await;
-    assert!(refused.output().contains("Call ~/resume"), "{}", refused.output());
+    assert!(refused.output().contains("run `cortex resume`"), "{}", refused.output());
     let (code, told, _) = test_robot.run("cortex", &["resume"]).await;
     assert_eq!((code, told.as_str()), (Some(0), "Tasks are taken again."));
 }
@@ -118,7 +118,8 @@ async fn a_runtime_that_hangs_stops_the_robot_and_ends_cortex() {
     test_robot.add_environment("CORTEX_TEST_FAULT_HANG", String::new());
     test_robot.start_cortex(&["--model", "reflex"]).await;
     let refused = test_robot.send("do it again").await;
-    let told = "the robot was stopped before it was restarted (Cortex hangs: runtime); call ~/resume";
+    let told =
+        "the robot was stopped before it was restarted (Cortex hangs: runtime); when it is safe, run `cortex resume`";
     assert!(refused.output().contains(told), "{}", refused.output());
 }
 
@@ -153,7 +154,8 @@ async fn regression_a_robot_that_was_stopped_stays_stopped_when_cortex_is_killed
     let (code, told, complained) = test_robot.run("cortex", &["stop"]).await;
     assert_eq!(code, Some(0), "{told} {complained}");
     restart(&mut test_robot, "KILL").await;
-    let told = "the robot was stopped before it was restarted (~/stop was called); call ~/resume";
+    let told =
+        "the robot was stopped before it was restarted (~/stop was called); when it is safe, run `cortex resume`";
     let refused = test_robot.send("go to the kitchen").await;
     assert!(refused.output().contains(told), "{}", refused.output());
     assert_eq!(refused.started(), Vec::<&str>::new());

@@ -52,6 +52,7 @@ async fn what_can_not_be_tried_says_what_to_do() {
         (vec!["run", "--ros-args", "-p", "mission.max_replan:=1"], "max_replan"),
         (vec!["run", "--ros-args", "-r", "nonsense"], "the ROS arguments can't be used"),
         (vec!["inspect", "nobody"], "there is no node 'nobody'"),
+        (vec!["run", "--ros-args", "-p", "queue.polcy:=reject"], "did you mean"),
         (vec!["fly"], "unrecognized subcommand"),
         (vec!["send"], "required arguments"),
     ] {
@@ -145,8 +146,24 @@ async fn tools_inspect_and_doctor_tell_of_the_robot() {
         assert!(report.contains(known), "{known} is missing in:\n{report}");
     }
 
+    // It was raw JSON, without the conditions.
+    assert!(!report.contains('{') && report.contains("done when ") && report.contains("only while "), "{report}");
+    let (_, report, _) = test_robot.run("cortex", &["inspect", "base", "--json"]).await;
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert!(report["tools"].as_array().unwrap().iter().any(|tool| !tool["conditions"].is_null()), "{report}");
+    // Names that are nearly right are told.
+    for (arguments, meant) in [(["inspect", "bse"], "'base'"), (["call", "base.goto"], "'base.go_to'")] {
+        let (code, _, complained) = test_robot.run("cortex", &arguments).await;
+        assert!(code == Some(2) && complained.contains(&format!("(did you mean {meant}?)")), "{complained}");
+    }
+
     let (code, told, _) = test_robot.run("cortex", &["doctor"]).await;
     assert_eq!(code, Some(0), "{told}");
+    for words in
+        ["component: battery offers 1 method\n", "1 tool names what must hold", "the model is reflex (the default)"]
+    {
+        assert!(told.contains(words), "{words} is missing in:\n{told}");
+    }
     assert!(
         told.contains("ok    component: base offers 3 methods") && told.contains("note  tasks: no Cortex runs here"),
         "{told}"

@@ -1,5 +1,6 @@
 //! Cortex as a managed node: somebody else configures, activates, pauses and ends it, as Nav2's lifecycle manager does.
 
+use cortex_protocol::overview::ReadinessState;
 use cortex_stories::{Process, TestRobot, finish_send, wait_until_under_way};
 use serde_json::{Value, json};
 
@@ -164,6 +165,49 @@ async fn a_manager_starts_pauses_resumes_and_ends_cortex() {
     );
     assert_eq!(command(&mut manager, "shutdown").await, json!({"done": true}));
     assert_eq!(cortex.wait().await, Some(0), "{}", cortex.stderr().join("\n"));
+}
+
+/// Diagnostics, the status and the doctor told nothing of the lifecycle.
+#[tokio::test]
+async fn regression_a_cortex_that_is_not_active_is_seen_everywhere_with_what_to_do() {
+    let mut test_robot = TestRobot::empty();
+    test_robot.start_python("listener", "diagnostics.py", &[]).await;
+    let (_cortex, mut manager) = managed(&mut test_robot, &[]).await;
+    let is_seen = async |test_robot: &mut TestRobot, state: &str, fix: &str| {
+        let told = test_robot.status_until(state, |overview| overview.lifecycle == state).await;
+        let is_active = state == "active";
+        assert_eq!(told.readiness.state == ReadinessState::Ready, is_active, "{:?}", told.readiness);
+        let entry = |message: &Value, name: &str, wanted: &str| {
+            let mut entries = message["entries"].as_array().into_iter().flatten();
+            let level = u8::from(!is_active);
+            entries.any(|entry| entry["name"] == name && entry["level"] == level && is_in(&entry["message"], wanted))
+        };
+        let is_told = |message: &Value| {
+            let tasks = if is_active { "takes tasks" } else { state };
+            entry(message, "cortex: lifecycle", state) && entry(message, "cortex: tasks", tasks)
+        };
+        let what = format!("diagnostics that say {state}");
+        test_robot.process("listener").wait_for_json(&what, is_told).await;
+        let (_, screen, _) = test_robot.run("cortex", &["status"]).await;
+        assert!(screen.contains(&format!("/cortex of robot, {state}, up ")), "{screen}");
+        let (code, found, _) = test_robot.run("cortex", &["doctor"]).await;
+        let line = found.lines().next().unwrap_or_default();
+        assert!(
+            line.starts_with(if is_active { "ok    tasks: /cortex takes tasks" } else { "FAIL  tasks: " }),
+            "{found}"
+        );
+        assert!(is_active || (code == Some(1) && line.contains(&format!("its lifecycle is {state}"))), "{found}");
+        assert!(found.contains(fix), "{found}");
+    };
+    is_seen(&mut test_robot, "unconfigured", "-> run `ros2 lifecycle set /cortex configure` and `ros2").await;
+    assert_eq!(command(&mut manager, "startup").await["state"], "active");
+    is_seen(&mut test_robot, "active", "").await;
+    assert_eq!(command(&mut manager, "pause").await["state"], "inactive");
+    is_seen(&mut test_robot, "inactive", "-> run `ros2 lifecycle set /cortex activate`").await;
+}
+
+fn is_in(text: &Value, wanted: &str) -> bool {
+    text.as_str().is_some_and(|text| text.contains(wanted))
 }
 
 #[tokio::test]

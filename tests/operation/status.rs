@@ -65,7 +65,7 @@ async fn regression_whether_tasks_are_taken_is_said_first_and_everywhere_with_th
 
     let refused = |overview: &Overview| overview.readiness.state == ReadinessState::Refusing;
     let stopped = test_robot.status_until("that no tasks are taken", refused).await;
-    let why = "the robot is stopped. Call ~/resume when it is safe, then send the task again";
+    let why = "the robot is stopped. When it is safe, run `cortex resume` (or call ~/resume), then send the task again";
     assert_eq!(stopped.readiness.because, why);
     assert!(first_line("status").await.starts_with("takes no tasks: the robot is stopped."));
     assert_eq!(first_line("doctor").await, format!("FAIL  tasks: /cortex takes no tasks: {why}"));

@@ -36,6 +36,8 @@ class Client(Node):
 
     def on_feedback(self, message):
         feedback = message.feedback
+        # `ros2 action send_goal --feedback` writes each message as YAML, which takes some milliseconds.
+        time.sleep(self.options.write_s)
         self.feedback.append(
             {
                 "timestep": feedback.timestep,
@@ -77,6 +79,8 @@ class Client(Node):
             sys.exit("the goal was refused")
         self.end_early()
         result = self.wait(self.goal_handle.get_result_async(), "result")
+        # `ros2 action send_goal` leaves here.
+        completed = any(line["completed"] for line in self.feedback)
         if self.cancelling is not None:
             self.wait(self.cancelling, "cancel or stop")
         # The words travel on another way than the result. (rclpy drops feedback that comes after the result.)
@@ -92,6 +96,7 @@ class Client(Node):
             "output": result.result.output,
             "mission": result.result.mission,
             "feedback": self.feedback,
+            "completed": completed,
             "said": self.said,
         }
 
@@ -101,6 +106,7 @@ def main():
     parser.add_argument("task")
     parser.add_argument("--cancel-after", help="cancel once a feedback line ends with this")
     parser.add_argument("--stop-after", help="call ~/stop once a feedback line ends with this")
+    parser.add_argument("--write-s", type=float, default=0.0, help="how long each feedback takes to be written")
     parser.add_argument("--resume", action="store_true", help="call ~/resume first")
     rclpy.init()
     client = Client(parser.parse_args())

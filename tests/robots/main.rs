@@ -5,4 +5,6 @@ mod bad_components;
 mod bad_servers;
 mod examples;
 mod goal_soak;
+mod names;
+mod progress;
 mod ros_clients;

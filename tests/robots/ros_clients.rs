@@ -35,6 +35,17 @@ async fn rclpy_sends_a_goal_and_gets_feedback_a_result_and_the_output() {
     assert!(account.starts_with("Done: base.go_to(place=bedroom)"), "{account}");
 }
 
+/// Two of four goals of `ros2 action send_goal --feedback` ended without it: rclpy takes one message in a turn, and leaves with
+/// the result.
+#[tokio::test]
+async fn regression_the_last_feedback_comes_before_the_result() {
+    let test_robot = TestRobot::with_robot("reflex").await;
+    for goal in 0..4 {
+        let report = report_of(&test_robot, &["--write-s", "0.01", "say hello"]).await;
+        assert_eq!(report["completed"], true, "goal {goal}: {report:#}");
+    }
+}
+
 #[tokio::test]
 async fn rclpy_cancels_a_goal() {
     let test_robot = TestRobot::with_slow_robot().await;

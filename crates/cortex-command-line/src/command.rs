@@ -80,6 +80,9 @@ pub enum Command {
     Inspect {
         /// The node, as `cortex tools` shows it: `base`, `left_arm/gripper`.
         name: String,
+        /// Print it as JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Read the record of missions: list, show, follow, replay. Needs no robot.
     Tape(TapeArguments),

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use cortex_config::{self as config, Layers};
 use cortex_core::Effect;
 use cortex_protocol::MissionId;
+use cortex_protocol::words::counted;
 use cortex_runtime::tape::replay::{Difference, Ending};
 use cortex_runtime::tape::{Body, Entry, Folder, Follower, Integrity, Reader, Record, Summary, replay};
 
@@ -231,7 +232,7 @@ fn run_again(folder: &Folder, mission: &MissionId) -> anyhow::Result<ExitCode> {
         }
     };
     if replayed.reworded > 0 {
-        say(&format!("{} requests to the model would be worded differently now", replayed.reworded))?;
+        say(&format!("{} to the model would be worded differently now", counted(replayed.reworded, "request")))?;
     }
     if replayed.cut > 0 {
         say(&format!("{} effects were cut from the tape and could not be compared", replayed.cut))?;

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use cortex_config::{self as config, Layers};
 use cortex_model::WordingFile;
+use cortex_protocol::words::counted;
 
 use crate::arguments::{WordingsArguments, WordingsCommand};
 
@@ -29,7 +30,7 @@ fn list(file: &WordingFile) -> anyhow::Result<ExitCode> {
     }
     for it in wordings.iter() {
         let by = if it.by.is_empty() { String::new() } else { format!("{}, ", it.by) };
-        println!("{}  \"{}\" means \"{}\"  ({by}used {} times)", it.day(), it.words, it.means, it.used);
+        println!("{}  \"{}\" means \"{}\"  ({by}used {})", it.day(), it.words, it.means, counted(it.used, "time"));
     }
     for line in &bad {
         eprintln!("cortex: {}, {line}", file.path().display());

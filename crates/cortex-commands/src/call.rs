@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use cortex_core::{CallObserver, Invocation, ToolSet};
+use cortex_protocol::words::did_you_mean;
 use cortex_protocol::{CallId, Effect, HaltState, OutcomeStatus, ToolCall, ToolOutcome, ToolSpec, strict_json};
 use cortex_robot::Robot;
 use cortex_ros::{Catalog, RosTools, Uncallable};
@@ -159,7 +160,12 @@ fn missing(robot: &Robot, written: &str) -> String {
     let catalog = catalog.borrow();
     match uncallable(&catalog, written) {
         Some(meant) => format!("{} {} can't be called: {}", meant.kind, meant.name, meant.reason),
-        None => format!("there is no tool '{written}' on the robot; `cortex tools` lists them"),
+        None => {
+            let tools = robot.discovery.tools();
+            let tools = tools.borrow();
+            let meant = did_you_mean(written, tools.iter().map(|spec| spec.name.as_str()));
+            format!("there is no tool '{written}' on the robot{meant}; `cortex tools` lists them")
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use cortex_robot::end_ros;
 use cortex_ros::TaskClient;
-use cortex_ros_client::{GraphWatch, Instance, Roll, RosError, RosNode};
+use cortex_ros_client::{GraphWatch, Instance, Roll, RosError, RosNode, ServedNames};
 
 use crate::absence::{longest, unless_absent};
 use crate::arguments::ServerArguments;
@@ -43,9 +43,24 @@ impl Connection {
         let connected = async {
             // First, so that those who are there are heard meanwhile.
             let roll = Roll::call(&node, &server).await?;
+            let connect = async |names: ServedNames| match purpose {
+                Purpose::Tasks => TaskClient::connect(&node, &graph, names, limit).await,
+                Purpose::Stop => TaskClient::connect_for_stop(&node, &graph, names, limit).await,
+            };
+            // It says itself under which names it serves. A stop does not wait for that where those of its node are there.
+            let own = ServedNames::from(server.as_str());
             let client = match purpose {
-                Purpose::Tasks => TaskClient::connect(&node, &graph, &server, limit).await?,
-                Purpose::Stop => TaskClient::connect_for_stop(&node, &graph, &server, limit).await?,
+                Purpose::Tasks => match roll.names_within(limit).await {
+                    Some(names) => connect(names).await?,
+                    None => {
+                        let service = own.below("task/_action/send_goal");
+                        return Err(RosError::NoServer { service, waited: limit });
+                    }
+                },
+                Purpose::Stop => tokio::select! {
+                    names = roll.renamed() => connect(names).await?,
+                    client = connect(own) => client?,
+                },
             };
             Ok::<_, RosError>((roll, client))
         };

@@ -12,11 +12,12 @@ use cortex_core::chat::{ChatRequest, Message, Purpose};
 use cortex_core::fragment::Fragment;
 use cortex_model::ModelChoice;
 use cortex_protocol::overview::ReadinessState;
+use cortex_protocol::words::counted;
 use cortex_protocol::{ToolName, ToolSpec};
 use cortex_robot::Robot;
 use cortex_ros::ComponentState;
-use cortex_ros_client::graph::GraphNode;
-use cortex_ros_client::{LatchedText, Roll, RosNode};
+use cortex_ros_client::graph::{AGENT_ACTION, GraphNode};
+use cortex_ros_client::{Instance, LatchedText, Roll, RosNode, ServedNames};
 use cortex_runtime::StopRecord;
 use cortex_runtime::tape::Folder;
 use cortex_status::TOPIC;
@@ -74,7 +75,7 @@ fn graph(robot: &Robot) -> Finding {
                 .to_owned(),
         )
     } else {
-        Finding::Good(format!("{} nodes: {}", names.len(), names.join(", ")))
+        Finding::Good(format!("{}: {}", counted(names.len(), "node"), names.join(", ")))
     }
 }
 
@@ -86,7 +87,7 @@ fn components(robot: &Robot) -> Vec<Finding> {
         .map(|(name, component)| {
             let methods = component.description.as_ref().map_or(0, |description| description.methods.len());
             if component.state == ComponentState::Ready && component.problems.is_empty() {
-                Finding::Good(format!("{name} offers {methods} methods"))
+                Finding::Good(format!("{name} offers {}", counted(methods, "method")))
             } else if component.problems.is_empty() {
                 Finding::Bad(
                     format!("{name} {}", component.state),
@@ -119,10 +120,15 @@ fn conditions(robot: &Robot) -> Vec<Finding> {
     let tools = tools.borrow();
     let conditioned: Vec<&ToolSpec> = tools.iter().filter(|spec| !spec.conditions.is_empty()).collect();
     let verified = conditioned.iter().filter(|spec| !spec.conditions.after.is_empty()).count();
+    let name = |count: usize| if count == 1 { "names" } else { "name" };
     let mut findings = Vec::new();
     if !conditioned.is_empty() {
-        findings
-            .push(Finding::Good(format!("{} tools name what must hold, {verified} name evidence", conditioned.len())));
+        findings.push(Finding::Good(format!(
+            "{} {} what must hold, {verified} {} evidence",
+            counted(conditioned.len(), "tool"),
+            name(conditioned.len()),
+            name(verified)
+        )));
     }
     for spec in conditioned {
         findings.extend(robot.tools.condition_problems(spec).into_iter().map(|problem| {
@@ -144,7 +150,7 @@ fn offers(robot: &Robot) -> Vec<Finding> {
             "docs/any-robot.md says what becomes a tool".to_owned(),
         )
     } else {
-        Finding::Good(format!("{callable} services, actions and topics can be called"))
+        Finding::Good(format!("{} can be called: services, actions and topics", counted(callable, "interface")))
     }];
     findings.extend(catalog.uncallable().iter().map(|uncallable| {
         Finding::Notable(
@@ -160,7 +166,8 @@ async fn cortex(robot: &Robot) -> (Vec<Finding>, Vec<Finding>) {
     let graph = robot.graph.current();
     let serving: Vec<&GraphNode> = graph
         .nodes()
-        .filter(|node| node.offers("task/_action/send_goal", "cortex_msgs/action/VisionLanguageAction_SendGoal"))
+        // Whatever a remap rule has made of its name.
+        .filter(|node| node.actions.iter().any(|action| action.types.iter().any(|name| name == AGENT_ACTION)))
         .collect();
     if serving.is_empty() {
         let fix = "start one with `cortex run`".to_owned();
@@ -168,7 +175,6 @@ async fn cortex(robot: &Robot) -> (Vec<Finding>, Vec<Finding>) {
     }
     let (mut tasks, mut findings) = (Vec::new(), Vec::new());
     for node in serving {
-        tasks.push(readiness(robot, &node.name).await);
         let all = match Roll::call(&robot.node, &node.name).await {
             Ok(roll) if robot.discovery.is_confirmed() => roll.answers_of(node.instances.len()).await,
             Ok(roll) => roll.answers(|| node.instances.len()).await,
@@ -177,6 +183,8 @@ async fn cortex(robot: &Robot) -> (Vec<Finding>, Vec<Finding>) {
                 Vec::new()
             }
         };
+        let names = all.first().map_or_else(|| ServedNames::of(&node.name), Instance::names);
+        tasks.push(readiness(robot, &names).await);
         findings.push(match (duplicates(&node.name, &all), all.first()) {
             (Some(duplicates), _) => Finding::Bad(
                 format!("{duplicates}: each takes every task, and each stop is answered by one of them"),
@@ -190,9 +198,10 @@ async fn cortex(robot: &Robot) -> (Vec<Finding>, Vec<Finding>) {
 }
 
 /// Whether a Cortex takes tasks, in the words with which it would refuse one.
-async fn readiness(robot: &Robot, node: &str) -> Finding {
+async fn readiness(robot: &Robot, names: &ServedNames) -> Finding {
+    let node = names.node();
     let told = async {
-        let mut texts = LatchedText::subscribe(&robot.endpoints, &format!("{node}/{TOPIC}")).await.ok()?;
+        let mut texts = LatchedText::subscribe(&robot.endpoints, &names.below(TOPIC)).await.ok()?;
         read(&texts.next().await?).ok()
     };
     let Ok(Some(overview)) = tokio::time::timeout(OVERVIEW_LIMIT, told).await else {
@@ -200,7 +209,14 @@ async fn readiness(robot: &Robot, node: &str) -> Finding {
         return Finding::Bad(format!("{node} does not say whether it takes any"), fix);
     };
     let text = format!("{node} {}", overview.readiness);
-    let fix = "`cortex status` shows all of it".to_owned();
+    let fix = match overview.inactive() {
+        Some("inactive") => format!("run `ros2 lifecycle set {node} activate`, or start what manages its lifecycle"),
+        Some("unconfigured") => format!(
+            "run `ros2 lifecycle set {node} configure` and `ros2 lifecycle set {node} activate`, or start what manages its \
+             lifecycle; its log says why it could not be configured"
+        ),
+        _ => "`cortex status` shows all of it".to_owned(),
+    };
     match overview.readiness.state {
         ReadinessState::Ready => Finding::Good(text),
         ReadinessState::Limited | ReadinessState::Waiting | ReadinessState::Unknown => Finding::Notable(text, fix),
@@ -228,7 +244,7 @@ async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static
                 return vec![("configuration", Finding::Bad(format!("{problem:#}"), fix))];
             }
         };
-    let good = Finding::Good(format!("the model is {} (from: {})", resolved.model, resolved.model_origin));
+    let good = Finding::Good(format!("the model is {} ({})", resolved.model, resolved.model_origin));
     let stops = resolved.runtime.tape.as_ref().map(StopRecord::all).unwrap_or_default();
     let mut findings: Vec<_> = stops.iter().filter_map(stopped).map(|finding| ("stop", finding)).collect();
     findings.extend(asked_and_denied(robot, &resolved.runtime.policy).into_iter().map(|finding| ("policy", finding)));

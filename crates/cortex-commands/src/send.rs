@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use cortex_core::feedback;
 use cortex_protocol::mission::Expense;
+use cortex_protocol::words::counted;
 use cortex_protocol::{CloudEvent, MissionEvent, MissionResult, MissionStatus, Usage, Verification};
 use cortex_ros::task::{TaskEnding, TaskResult, TaskUpdate};
 use cortex_ros::{AdapterError, Canceller, SentTask};
@@ -180,7 +181,7 @@ fn spending(result: &MissionResult) -> String {
     let tokens = prompt_tokens.saturating_add(completion_tokens);
     let some = |amount: f64, text: String| (amount > 0.0).then_some(text);
     let spent = [
-        (model_calls > 0).then(|| format!("{model_calls} {}", Expense::ModelCalls)),
+        (model_calls > 0).then(|| format!("{} to the model", counted(model_calls, "request"))),
         (tokens > 0).then(|| format!("{about}{tokens} {}", Expense::Tokens)),
         some(cost, format!("{about}{cost:.4} {}", Expense::Money)),
         some(metres, format!("{metres:.1} {}", Expense::Metres)),

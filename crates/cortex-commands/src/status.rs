@@ -7,7 +7,7 @@ use std::time::Duration;
 use cortex_protocol::overview::{OVERVIEW_VERSION, Overview};
 use cortex_robot::end_ros;
 use cortex_ros_client::dynamic::Endpoints;
-use cortex_ros_client::{GraphWatch, LatchedText, RosNode};
+use cortex_ros_client::{GraphWatch, LatchedText, Roll, RosError, RosNode, ServedNames};
 use cortex_status::{Ink, TOPIC, now_ms, render};
 use tokio::time::timeout;
 
@@ -36,22 +36,40 @@ pub async fn status(arguments: &StatusArguments) -> anyhow::Result<ExitCode> {
         }
     };
     let shown = tokio::select! {
-        shown = show(arguments, &graph, &endpoints) => shown,
+        shown = show(arguments, &node, &graph, &endpoints) => shown,
         _ = tokio::signal::ctrl_c() => Ok(ExitCode::SUCCESS),
     };
     end_ros(node, graph, Some(endpoints)).await;
     shown
 }
 
-async fn show(arguments: &StatusArguments, graph: &GraphWatch, endpoints: &Endpoints) -> anyhow::Result<ExitCode> {
+async fn show(
+    arguments: &StatusArguments,
+    node: &RosNode,
+    graph: &GraphWatch,
+    endpoints: &Endpoints,
+) -> anyhow::Result<ExitCode> {
     let server = format!("/{}", arguments.server.server.trim_matches('/'));
-    let mut texts = LatchedText::subscribe(endpoints, &format!("{server}/{TOPIC}")).await?;
-    let Some(first) = unless_absent(&arguments.server, graph, texts.next()).await else {
+    let roll = Roll::call(node, &server).await?;
+    let first = async {
+        let mut texts = LatchedText::subscribe(endpoints, &ServedNames::of(&server).below(TOPIC)).await?;
+        let first = tokio::select! {
+            first = texts.next() => first,
+            // Remap rules have it tell of itself elsewhere.
+            names = roll.renamed() => {
+                texts = LatchedText::subscribe(endpoints, &names.below(TOPIC)).await?;
+                texts.next().await
+            }
+        };
+        Ok::<_, RosError>((texts, first))
+    };
+    let Some(first) = unless_absent(&arguments.server, graph, first).await else {
         anyhow::bail!(
             "no Cortex tells of itself at {server}. Start one with `cortex run`, in the same ROS_DOMAIN_ID; name it with \
              --server if it has another name; `cortex doctor` looks for the reason"
         );
     };
+    let (mut texts, first) = first?;
     let mut overview = read(&first.unwrap_or_default())?;
     if !print(&overview, arguments)? || !arguments.watch {
         return Ok(ExitCode::SUCCESS);

@@ -35,6 +35,11 @@ pub async fn resume(arguments: &ServerArguments) -> anyhow::Result<ExitCode> {
 
 fn tell(report: Result<ServiceReply, RosError>) -> anyhow::Result<ExitCode> {
     let report = report?;
-    println!("{}", report.message);
+    println!("{}", for_terminal(&report.message));
     Ok(if report.success { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What a service answers, in the words of the command line.
+fn for_terminal(message: &str) -> String {
+    message.replace("until ~/resume", "until `cortex resume`").replace("call ~/resume", "run `cortex resume`")
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use cortex_robot::Robot;
-use cortex_ros_client::LatchedText;
+use cortex_ros_client::{LatchedText, Roll, ServedNames};
 use cortex_status::TOPIC;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -36,11 +36,19 @@ impl StopWatch {
         let (tell, told) = watch::channel(Stops::new());
         let mut hearing = JoinSet::new();
         for name in &names {
-            let mut texts = LatchedText::subscribe(&robot.endpoints, &format!("{name}/{TOPIC}"))
+            let unheard = || format!("whether {name} has stopped the robot can't be heard");
+            let roll = Roll::call(&robot.node, name).await.with_context(unheard)?;
+            let mut texts = LatchedText::subscribe(&robot.endpoints, &ServedNames::of(name).below(TOPIC))
                 .await
-                .with_context(|| format!("whether {name} has stopped the robot can't be heard"))?;
-            let (name, tell) = (name.clone(), tell.clone());
+                .with_context(unheard)?;
+            let (name, tell, endpoints) = (name.clone(), tell.clone(), robot.endpoints.clone());
             hearing.spawn(async move {
+                // Remap rules may have it tell of that elsewhere.
+                if let Some(names) = roll.names_within(SAYS_LIMIT).await.filter(ServedNames::are_renamed)
+                    && let Ok(renamed) = LatchedText::subscribe(&endpoints, &names.below(TOPIC)).await
+                {
+                    texts = renamed;
+                }
                 loop {
                     let stop = match tokio::time::timeout(SILENT_LIMIT, texts.next()).await {
                         Ok(Some(text)) => stop_in(&text),
@@ -68,8 +76,8 @@ impl StopWatch {
         let stops = self.told.borrow().clone();
         if let Some((name, why)) = stopped(&stops) {
             anyhow::bail!(
-                "the robot is stopped ({name}: {why}), and nothing was called. When it is safe, call ~/resume (cortex \
-                 resume); --while-stopped calls it all the same, for whoever stands beside the robot"
+                "the robot is stopped ({name}: {why}), and nothing was called. When it is safe, run `cortex \
+                 resume`; --while-stopped calls it all the same, for whoever stands beside the robot"
             );
         }
         let silent = names.iter().find(|name| !stops.contains_key(*name));

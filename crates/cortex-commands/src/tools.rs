@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use cortex_core::ToolSet;
-use cortex_protocol::{Conditions, Effect, Evidence, ToolPhase, ToolSpec};
-use cortex_ros::Uncallable;
+use cortex_protocol::{Effect, ToolPhase, ToolSpec};
+use cortex_ros::{Uncallable, conditions_in_words};
 use serde_json::{Value, json};
 
 use crate::arguments::ToolsArguments;
@@ -73,21 +73,10 @@ fn print_table(set: &ToolSet) {
         for (name, parameter) in parameters(spec) {
             println!("{:width$}            {name}: {parameter}", "");
         }
-        for condition in conditions(spec) {
+        for condition in conditions_in_words(&spec.conditions) {
             println!("{:width$}            {condition}", "");
         }
     }
-}
-
-/// What must hold for a call, in words.
-fn conditions(spec: &ToolSpec) -> Vec<String> {
-    let Conditions { before, during, after } = &spec.conditions;
-    let before = before.iter().map(|condition| format!("only if {condition}"));
-    let during = during.iter().map(|condition| format!("only while {condition}"));
-    let after = after.iter().map(|Evidence { condition, within }| {
-        format!("done when {condition}, at most {} s after it says so", within.as_secs_f64())
-    });
-    before.chain(during).chain(after).collect()
 }
 
 /// What is on the graph but no tool, with the reasons.

@@ -4,7 +4,7 @@
 //! answers too early.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use cortex_protocol::strict_json;
@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::call::{CallContext, Failure};
+use crate::call::{CallContext, Failure, ProgressOutlet};
 use crate::health::{Health, HealthReporter};
 use crate::lifecycle::State;
 use crate::method::{CANCEL_GRACE, Method};
@@ -63,6 +63,8 @@ pub(crate) struct Dispatcher {
     state: watch::Receiver<State>,
     health: HealthReporter,
     running: Arc<Mutex<Running>>,
+    /// Where progress goes out, once that is there.
+    progress: OnceLock<ProgressOutlet>,
 }
 
 struct Offered {
@@ -128,7 +130,20 @@ impl Dispatcher {
             let halts = halts.remove(&name).unwrap_or_default();
             offered.insert(name, Offered { method: Arc::new(method), check, halts });
         }
-        Ok(Self { methods: offered, state, health, running: Arc::default() })
+        Ok(Self { methods: offered, state, health, running: Arc::default(), progress: OnceLock::new() })
+    }
+
+    /// The methods that tell how far they are, each with its topic.
+    pub(crate) fn progress_topics(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.methods
+            .iter()
+            .filter_map(|(name, offered)| Some((name.as_str(), offered.method.description.progress.as_deref()?)))
+    }
+
+    /// Has progress go out there from now on.
+    pub(crate) fn report_progress_to(&self, outlet: ProgressOutlet) {
+        // It is set once, before any call is begun.
+        let _ = self.progress.set(outlet);
     }
 
     /// Checks a call and registers it. Does not wait: what is begun first is cancelled by a halt that comes second.
@@ -177,6 +192,7 @@ impl Dispatcher {
             runs_function: state == State::Active,
             registration: Registration { id, running: Arc::clone(&self.running), gone },
             health: self.health.clone(),
+            progress: self.progress.get().filter(|_| offered.method.description.progress.is_some()).cloned(),
         })
     }
 
@@ -258,6 +274,7 @@ pub(crate) struct Call {
     runs_function: bool,
     registration: Registration,
     health: HealthReporter,
+    progress: Option<ProgressOutlet>,
 }
 
 impl Call {
@@ -279,10 +296,10 @@ impl Call {
     }
 
     async fn run_function(self) -> Result<Value, Failure> {
-        let Self { method, arguments, cancellation, registration, health, .. } = self;
+        let Self { method, arguments, cancellation, registration, health, progress, .. } = self;
         let name = method.description.name.clone();
         let limit = method.timeout();
-        let context = CallContext::new(name.clone(), cancellation.clone());
+        let context = CallContext::new(name.clone(), cancellation.clone(), progress);
         let mut task = AbortOnDropHandle::new(tokio::spawn(async move {
             let _registration = registration;
             method.start(arguments, context).await

@@ -49,6 +49,7 @@ impl Method {
                 cancel_method: None,
                 outlives_process: false,
                 fallback: false,
+                progress: None,
                 phrases: Vec::new(),
                 before: Vec::new(),
                 during: Vec::new(),
@@ -148,6 +149,14 @@ impl<A> MethodBuilder<A> {
     #[must_use]
     pub fn fallback(mut self) -> Self {
         self.description.fallback = true;
+        self
+    }
+
+    /// Tells how far it is while it runs, by [`CallContext::progress`]: on the topic `~/NAME/progress`, a
+    /// `std_msgs/msg/String`. A call whose progress has stopped counts as stalled.
+    #[must_use]
+    pub fn reports_progress(mut self) -> Self {
+        self.description.progress = Some(format!("~/{}/progress", self.description.name));
         self
     }
 

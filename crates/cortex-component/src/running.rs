@@ -7,6 +7,7 @@ use std::time::Duration;
 use cortex_ros_client::lifecycle::Lifecycle;
 use cortex_ros_client::messages::cortex_msgs::msg::ComponentStatus;
 use cortex_ros_client::messages::cortex_msgs::srv::{DescribeComponent, ExecuteMethod};
+use cortex_ros_client::messages::std_msgs::msg::String as Text;
 use cortex_ros_client::node::USE_SIM_TIME;
 use cortex_ros_client::parameters::{self, Parameter, ParameterValue, Parameters};
 use cortex_ros_client::publisher::shared;
@@ -162,6 +163,18 @@ impl Parts {
 
         let status = node.create_publisher("~/status", QosProfile::TRANSIENT_LOCAL.into()).map_err(RosError::from)?;
         endpoints.spawn(publish_status(shared(status), self.health, lifecycle.watch(), context));
+
+        let mut outlets = BTreeMap::new();
+        for (method, topic) in self.dispatcher.progress_topics() {
+            let publisher =
+                node.create_publisher::<Text>(topic, QosProfile::RELIABLE.into()).map_err(RosError::from)?;
+            outlets.insert(method.to_owned(), shared(publisher));
+        }
+        self.dispatcher.report_progress_to(Arc::new(move |method, text| {
+            if let Some(publisher) = outlets.get(method) {
+                publisher.publish(&Text { data: carried(text) });
+            }
+        }));
 
         let description_json = carried(self.description);
         endpoints.serve::<DescribeComponent::Service>(node, "~/describe", move |_| DescribeComponent::Response {

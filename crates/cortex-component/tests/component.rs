@@ -270,6 +270,42 @@ cortex_ros_client::ros_tests! {
         arm.stop().await;
     }
 
+    async fn a_method_tells_how_far_it_is_on_its_own_topic() {
+        let heard = Arc::new(Semaphore::new(0));
+        let until_heard = Arc::clone(&heard);
+        let arm = Component::new("arm")
+            .method(Method::new("wave", "Waves.").reports_progress().run(move |_: NoArguments, call: CallContext| {
+                let until_heard = Arc::clone(&until_heard);
+                async move {
+                    let told = async {
+                        loop {
+                            call.progress("half of it");
+                            tokio::time::sleep(Duration::from_millis(20)).await;
+                        }
+                    };
+                    tokio::select! {
+                        () = told => {}
+                        _ = until_heard.acquire() => {}
+                    }
+                    Ok(())
+                }
+            }))
+            .start()
+            .await
+            .unwrap();
+        let condition_source = ConditionSource::start();
+        let quality = QosProfile::default();
+        let mut progress =
+            condition_source.subscribe::<messages::std_msgs::msg::String>("/arm/wave/progress", quality).await;
+        let listening = async {
+            assert_eq!(within(progress.next()).await.unwrap().data, "half of it");
+            heard.add_permits(1);
+        };
+        let (waved, ()) = tokio::join!(condition_source.execute("wave"), listening);
+        assert!(waved.success, "{waved:?}");
+        arm.stop().await;
+    }
+
     async fn the_heartbeat_goes_on_while_nothing_changes() {
         let arm = Component::new("arm").start().await.unwrap();
         let condition_source = ConditionSource::start();

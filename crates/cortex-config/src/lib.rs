@@ -16,12 +16,13 @@ use cortex_core::MissionLimits;
 pub use cortex_discovery_policy::TopicHistorySettings;
 use cortex_discovery_policy::{Policy, PolicySettings};
 use cortex_model::{ModelChoice, ModelSettings, Structured, WordingFile};
+use cortex_protocol::words::did_you_mean;
 use cortex_protocol::{Conditions, Effect, PolicyRule, ResourceName};
 use cortex_recipe::Recipe;
 use cortex_ros_syntax::Convention;
 use cortex_runtime::{CallBounds, QueuePolicy, RuntimeConfig};
-use figment::Figment;
 use figment::providers::Serialized;
+use figment::{Figment, Metadata};
 use serde::{Deserialize, Serialize};
 
 mod incident;
@@ -222,15 +223,45 @@ pub fn defaults() -> serde_json::Map<String, serde_json::Value> {
     }
 }
 
+/// Where a key comes from that nobody has set.
+const DEFAULT: &str = "the default";
+
+/// Where a key was set, for people. The defaults are a type of Rust to who reads them.
+fn origin(from: &Metadata) -> String {
+    if from.name.contains("::") { DEFAULT.to_owned() } else { from.name.to_string() }
+}
+
+/// What is wrong with a key, where it was set, and which key was probably meant.
+fn told(error: &figment::Error) -> String {
+    let path = error.path.join(".");
+    let mut text = match &error.kind {
+        // Its own words put backticks around backticks.
+        figment::error::Kind::UnknownField(wrong, known) => {
+            let meant = did_you_mean(wrong, known.iter().copied());
+            format!("configuration: unknown field: found `{wrong}`{meant}, expected one of {}", known.join(", "))
+        }
+        kind => format!("configuration: {kind}"),
+    };
+    if !path.is_empty() {
+        text.push_str(&format!(" for key \"{path}\""));
+    }
+    if let Some(from) = &error.metadata {
+        text.push_str(&format!(" in {}", origin(from)));
+        if let Some(source) = &from.source {
+            text.push_str(&format!(" ({source})"));
+        }
+    }
+    text
+}
+
 /// Reads and checks all layers.
 pub fn load(layers: &Layers) -> anyhow::Result<Resolved> {
     let figment = layers.over_defaults()?;
     let config: Config = figment.extract().map_err(|errors| {
-        let lines: Vec<String> = errors.into_iter().map(|error| format!("configuration: {error}")).collect();
+        let lines: Vec<String> = errors.into_iter().map(|error| told(&error)).collect();
         anyhow::anyhow!("{}\nconfig/cortex.toml explains every key.", lines.join("\n"))
     })?;
-    let model_origin =
-        figment.find_metadata("model").map_or_else(|| "default".to_owned(), |from| from.name.to_string());
+    let model_origin = figment.find_metadata("model").map_or_else(|| DEFAULT.to_owned(), origin);
     resolve(&config, &layers.rules, model_origin)
 }
 
@@ -450,6 +481,7 @@ mod tests {
             ("model".into(), Value::from("reflex")),
         ];
         let resolved = load(&layers).unwrap();
+        assert_eq!(load(&Layers::default()).unwrap().model_origin, "the default");
         assert_eq!((resolved.runtime.source.as_str(), resolved.runtime.limits.max_replans), ("/ros/cortex", 1));
         assert_eq!((resolved.model, resolved.model_origin.as_str()), (ModelChoice::Reflex, "ROS parameters"));
         layers.model = Some("openai:b@http://localhost:2/v1".into());
@@ -516,7 +548,8 @@ mod tests {
             ("[mission]\nconfirmation_arguments = \"all\"", "confirmation_arguments"),
             ("[budget.prices.m]\nprompt = -1\ncompletion = 1", "budget.prices.m must be two amounts"),
             ("robot = \" \"", "give the robot a name"),
-            ("[queue]\npolicy = \"maybe\"", "policy"),
+            ("[queue]\npolicy = \"maybe\"", "for key \"queue.policy\" in TOML file ("),
+            ("[queue]\nplicy = \"reject\"", " (did you mean 'policy'?)"),
             ("robot = ", "TOML"),
             ("[discovery]\ndeny = [\"base/*\"]", "configuration: discovery.deny: 'base/*' matches nothing"),
             ("[discovery]\nservice_timeout_s = 0", "discovery.service_timeout_s is 0"),
@@ -553,6 +586,8 @@ mod tests {
         ] {
             let problem = problem(text);
             assert!(problem.contains(expected), "{text}: {problem}");
+            // What a profile is called, and which type has the defaults, is nobody's business.
+            assert!(!problem.contains("\"default.") && !problem.contains("::Config"), "{text}: {problem}");
         }
         let of_recipe = Layers { rules: vec![rule("ask", "hours", "night")], ..Layers::default() };
         let problem = load(&of_recipe).unwrap_err().to_string();

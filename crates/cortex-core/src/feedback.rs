@@ -7,6 +7,7 @@ use cortex_protocol::execution::ExecutionReport;
 use cortex_protocol::mission::{ArgumentChange, InFlight};
 use cortex_protocol::plan::Group;
 use cortex_protocol::question::Subject;
+use cortex_protocol::words::counted;
 use cortex_protocol::{
     Answer, HaltState, MissionEvent, MissionId, MissionResult, OutcomeStatus, QuestionId, QuestionOutcome, StepNumber,
     StepReport, StepStatus, ToolName, Verification,
@@ -32,7 +33,7 @@ pub fn summary(result: &MissionResult) -> Option<String> {
     if *steps == 0 {
         return None;
     }
-    let mut text = format!("{succeeded} of {steps} step(s) succeeded in ");
+    let mut text = format!("{succeeded} of {} succeeded in ", counted(*steps, "step"));
     if result.duration < Duration::from_secs(1) {
         let _ = write!(text, "{} ms", result.duration.as_millis());
     } else {
@@ -119,11 +120,11 @@ pub fn line(event: &MissionEvent) -> String {
     let text = match event {
         MissionEvent::Accepted { task, .. } => format!("task accepted: {}", capped(task, SHOWN)),
         MissionEvent::Classified { class } => format!("taken for {class}"),
-        MissionEvent::Queued { ahead } => format!("waiting for {ahead} task(s) before this one"),
+        MissionEvent::Queued { ahead } => format!("waiting for {} before this one", counted(*ahead, "task")),
         MissionEvent::Planning { turn, plan: 1 } => format!("planning (turn {turn})"),
         MissionEvent::Planning { turn, .. } => format!("asking for the answer or a further plan (turn {turn})"),
         MissionEvent::ToolsOffered { offered, left_out } => {
-            format!("offering {} of {} tools", offered.len(), offered.len() + left_out.len())
+            format!("offering {} of {}", offered.len(), counted(offered.len() + left_out.len(), "tool"))
         }
         MissionEvent::Compacted { before, after } => {
             format!("the conversation was shortened from {before} to {after} bytes")
@@ -144,7 +145,7 @@ pub fn line(event: &MissionEvent) -> String {
                 let _ = write!(text, "; {}", capped(&groups.join("; "), SHOWN));
             }
             if !cut.is_empty() {
-                let _ = write!(text, " ({} step(s) cut: the plan was too long)", cut.len());
+                let _ = write!(text, " ({} cut: the plan was too long)", counted(cut.len(), "step"));
             }
             text
         }
@@ -380,9 +381,9 @@ mod tests {
     /// It said "0 of 1 step(s) succeeded in 0.0 s (176.90 a second)".
     #[test]
     fn regression_a_rate_is_told_of_what_succeeded_and_only_where_the_time_gives_one() {
-        assert_eq!(summary_of(1, 0, 6), "0 of 1 step(s) succeeded in 6 ms");
-        assert_eq!(summary_of(1, 1, 6), "1 of 1 step(s) succeeded in 6 ms");
-        assert_eq!(summary_of(3, 0, 20_000), "0 of 3 step(s) succeeded in 20.0 s");
-        assert_eq!(summary_of(3, 3, 30_000), "3 of 3 step(s) succeeded in 30.0 s (0.10 a second)");
+        assert_eq!(summary_of(1, 0, 6), "0 of 1 step succeeded in 6 ms");
+        assert_eq!(summary_of(1, 1, 6), "1 of 1 step succeeded in 6 ms");
+        assert_eq!(summary_of(3, 0, 20_000), "0 of 3 steps succeeded in 20.0 s");
+        assert_eq!(summary_of(3, 3, 30_000), "3 of 3 steps succeeded in 30.0 s (0.10 a second)");
     }
 }

@@ -24,7 +24,7 @@ pub use topic_choice::{TopicChoice, TopicHistorySettings};
 pub struct PolicySettings {
     /// Only what matches one of these is offered.
     pub allow: Vec<String>,
-    /// What matches one of these is not, even if it is allowed.
+    /// Names that match one of these patterns are never offered and never called, even if `allow` matches them.
     pub deny: Vec<String>,
     /// Topics that may be published.
     pub publish: Vec<String>,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cortex_core::{ClientPort, EventStream};
 use cortex_custom_actions::{CustomActions, Offered};
+use cortex_protocol::words::counted;
 use cortex_protocol::{
     Command, CommandError, CommandErrorKind, CommandOutcome, ComponentName, EventId, MissionId, OpenQuestion, Principal,
 };
@@ -169,7 +170,7 @@ impl Agent {
                     changing = None;
                     let offer: Vec<_> = tools.borrow().iter().map(|tool| (tool.name.clone(), tool.fingerprint())).collect();
                     let components = self.discovery.directory().borrow().components().count();
-                    let line = format!("tools: {} ({components} components)", offer.len());
+                    let line = format!("tools: {} ({})", offer.len(), counted(components, "component"));
                     // The same number of other tools is news, too.
                     let now = Some((offer, components));
                     if told != now {

@@ -74,6 +74,8 @@ struct Cortex {
     models: ModelWatch,
     /// What is told when it is active: the model and the name, for whoever started it.
     name: String,
+    /// Where tasks are taken.
+    action: String,
     label: Mutex<String>,
     among: Among,
     /// What the missions get to end when it is shut down.
@@ -102,6 +104,7 @@ impl Management {
             sources: Mutex::new(sources),
             models,
             name: node.fully_qualified_name().to_owned(),
+            action: node.names().action("~/task")?,
             label: Mutex::default(),
             among,
             patience,
@@ -133,6 +136,12 @@ impl Management {
         } else {
             tell(&format!("waiting: {} is unconfigured, and a manager makes it active", node.fully_qualified_name()));
         }
+    }
+
+    /// The state of the lifecycle, now and later.
+    #[must_use]
+    pub fn states(&self) -> watch::Receiver<State> {
+        self.lifecycle.watch()
     }
 
     /// Resolves when somebody has brought the lifecycle to its end.
@@ -246,7 +255,7 @@ impl Managed for Cortex {
                 }
                 self.runtime.work().await;
                 let label = self.label.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                let ready = format!("ready: {label} takes tasks at {}/task", self.name);
+                let ready = format!("ready: {label} takes tasks at {}", self.action);
                 tokio::spawn(announce(ready, self.among.robot.clone()));
                 Outcome::Success
             }

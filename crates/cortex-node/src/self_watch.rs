@@ -9,6 +9,7 @@ use cortex_robot::Robot;
 use cortex_robot::supervision::{self, Supervised};
 use cortex_ros::StopServer;
 use cortex_ros_client::LivenessCounter;
+use cortex_ros_client::lifecycle::State;
 use cortex_runtime::Runtime;
 use cortex_status::{Endpoint, ModelWatch, Sources, Status};
 use tokio::sync::watch;
@@ -25,6 +26,8 @@ pub struct Watched<'a> {
     pub model: ModelWatch,
     /// The robot that Cortex itself brings up, and what can be looked at of it.
     pub supervised: Option<(&'a Supervised, supervision::Watch)>,
+    /// The lifecycle of Cortex' node.
+    pub lifecycle: watch::Receiver<State>,
 }
 
 /// All of it at work.
@@ -40,7 +43,7 @@ impl SelfWatch {
     /// # Errors
     /// When no thread can be had.
     pub fn start(watched: Watched<'_>, endpoint: Option<Endpoint>, hang: Duration) -> anyhow::Result<Self> {
-        let Watched { name, robot, runtime, stop, model, supervised } = watched;
+        let Watched { name, robot, runtime, stop, model, supervised, lifecycle } = watched;
         if let Some(endpoint) = &endpoint {
             tracing::info!("figures are served at http://{}/metrics", endpoint.address);
         }
@@ -54,6 +57,7 @@ impl SelfWatch {
             model,
             supervised: supervised.map(|(_, watch)| watch),
             watchdog: Some(watchdog.overview()),
+            lifecycle,
         };
         Ok(Self { watchdog, status: Status::start(robot, sources), _endpoint: endpoint })
     }

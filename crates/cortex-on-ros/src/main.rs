@@ -72,7 +72,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Call(arguments) => cortex_commands::call(arguments).await,
         Command::Tools(arguments) => cortex_commands::tools(arguments).await,
         Command::Recipe { command } => cortex_commands::recipe(command).await,
-        Command::Inspect { name } => cortex_commands::inspect(&name).await,
+        Command::Inspect { name, json } => cortex_commands::inspect(&name, json).await,
         Command::Doctor(arguments) => cortex_commands::doctor(arguments).await,
         Command::Guard { .. } => Ok(ExitCode::SUCCESS),
         Command::Tape(_)

@@ -17,9 +17,9 @@ use cortex_protocol::ComponentName;
 use cortex_robot::supervision::actions::Actions;
 use cortex_robot::supervision::{self, RobotRecipe, Supervision};
 use cortex_robot::{self as robot, Robot};
-use cortex_ros::{RobotViews, StopMemory, StopServer, StopStore, TaskServer};
-use cortex_ros_client::Instances;
+use cortex_ros::{OWN_NAMES, RobotViews, StopMemory, StopServer, StopStore, TaskServer};
 use cortex_ros_client::serving::Serving;
+use cortex_ros_client::{Instances, RosNode};
 use cortex_runtime::{CallBounds, DryRun, Gate, JournalSettings, Runtime, RuntimeConfig, StopRecord};
 use cortex_status::{Endpoint, Metrics, ModelWatch};
 use tokio::sync::broadcast;
@@ -42,6 +42,10 @@ pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
         Some(recipe) => recipe,
     };
     let node = robot::join("cortex")?;
+    if let Err(problem) = check_names(&node) {
+        node.shut_down();
+        return Err(problem);
+    }
     let recipe = recipe.map(|recipe| recipe.brought_up_by(&node));
     let (layer, rules) =
         recipe.as_ref().map(|recipe| (recipe.recipe.cortex.clone(), recipe.recipe.policy.clone())).unwrap_or_default();
@@ -71,10 +75,21 @@ pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     served
 }
 
+/// Makes sure that what the remap rules are meant for is renamed: a stop that is not where it is looked for is none.
+fn check_names(node: &RosNode) -> anyhow::Result<()> {
+    for rule in node.names().check(&OWN_NAMES)? {
+        tracing::warn!(
+            "the remap rule '{rule}' renames nothing: what is found on the graph, or named by a recipe, is used under the \
+             name that it has there"
+        );
+    }
+    Ok(())
+}
+
 /// Makes sure that no other Cortex of this name is on the graph, before anything is served, brought up or begun: two would
 /// both take each task. None where Cortex was told to end meanwhile.
 async fn claim_name(robot: &Robot, launcher: &Launcher) -> anyhow::Result<Option<Instances>> {
-    let instances = Instances::join(&robot.node).await?;
+    let instances = Instances::join(&robot.node, robot.node.names().renamed(&OWN_NAMES)?).await?;
     tokio::select! {
         claimed = instances.claim() => match claimed {
             Ok(()) => Ok(Some(instances)),
@@ -141,7 +156,7 @@ async fn serve(
     let management =
         Management::serve(&robot.node, serving, &runtime, (sources, models.clone()), about, patience).await?;
     // First: nothing may begin that could not be stopped.
-    let stop = StopServer::start(&robot.graph, robot.node.fully_qualified_name(), &robot.tools, agent.clone(), memory)?;
+    let stop = StopServer::start_on(&robot.node, &robot.graph, &robot.tools, agent.clone(), memory)?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
     let supervised = supervision.map(|supervision| bring_up(supervision, robot, &runtime, &server)).transpose()?;
     let watched = Watched {
@@ -151,6 +166,7 @@ async fn serve(
         stop: &stop,
         model: models,
         supervised: supervised.as_ref().zip(watch.clone()),
+        lifecycle: management.states(),
     };
     let self_watch = SelfWatch::start(watched, figures, resolved.watch.hang)?;
     let views = RobotViews::new(&robot.graph, &robot.endpoints, &robot.discovery);
@@ -245,8 +261,8 @@ fn stop_memory(config: &mut RuntimeConfig) -> Option<StopMemory> {
     let record = StopRecord::beside(config.journal.as_ref()?);
     config.stopped = record.read();
     if let Some(why) = &config.stopped {
-        tracing::warn!("the robot was stopped before it was restarted ({why}); it stays stopped until ~/resume");
-        tell(&format!("stopped before it was restarted ({why}); call ~/resume when it is safe"));
+        tracing::warn!("the robot was stopped before it was restarted ({why}); it stays stopped until `cortex resume`");
+        tell(&format!("stopped before it was restarted ({why}); when it is safe, run `cortex resume`"));
     }
     Some(StopMemory { store: Box::new(OnDisk(record)), stopped: config.stopped.clone() })
 }

@@ -124,6 +124,8 @@ impl Picture {
             started_ms: self.started_ms,
             robot: self.robot.clone(),
             node: format!("/{}/cortex", self.robot),
+            // A recording has no node.
+            lifecycle: String::new(),
             tools: self.tools,
             readiness: ReadinessOverview {
                 state: ReadinessState::Refusing,

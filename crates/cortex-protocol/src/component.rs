@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::condition::ConditionError;
+use crate::condition::{self, ConditionError};
 use crate::strict_json;
 use crate::{
     CancelMode, ComponentName, Condition, Conditions, Dispatch, Effect, EffectSource, Evidence, ResourceName, ToolName,
@@ -29,6 +29,9 @@ pub const MAX_METHODS: usize = 256;
 
 /// How long a method may take when its description does not say.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Characters of a wrong name that are shown.
+const SHOWN_CHARACTERS: usize = 100;
 
 /// Longest time that a method may claim.
 pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
@@ -82,6 +85,9 @@ pub struct MethodDescription {
     /// Sentences that people use for it, with `{parameter}` in place of values: `go to {place}`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phrases: Vec<String>,
+    /// The topic on which it tells how far it is while it runs: `~/progress` is below the component. Left out: it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<String>,
     /// Preconditions: a call is not sent unless they hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<Condition>,
@@ -163,6 +169,12 @@ pub enum MethodProblem {
     /// Its time-out is no time.
     #[error("its timeout_s must be a number of seconds above 0")]
     Timeout,
+    /// What shall tell how far it is can't be a topic.
+    #[error("its progress '{topic}' is not the name of a topic, such as \"~/progress\"")]
+    Progress {
+        /// What is named.
+        topic: String,
+    },
     /// One of its conditions can't be used.
     #[error(transparent)]
     Condition(#[from] ConditionError),
@@ -267,6 +279,12 @@ impl MethodDescription {
         }
     }
 
+    /// The full name of the topic on which it tells how far it is, if it does.
+    #[must_use]
+    pub fn progress_topic(&self, component: &ComponentName) -> Option<String> {
+        self.progress.as_deref().map(|topic| condition::resolved(topic, component))
+    }
+
     /// What must hold before, while and after it is called, with names as the component writes them.
     #[must_use]
     pub fn conditions(&self) -> Conditions {
@@ -313,6 +331,11 @@ fn check_method(
     {
         return Err(MethodProblem::Timeout);
     }
+    if let Some(topic) = &method.progress
+        && !condition::is_topic(topic)
+    {
+        return Err(MethodProblem::Progress { topic: topic.chars().take(SHOWN_CHARACTERS).collect() });
+    }
     method.conditions().check(&method.parameters)?;
     if let Some(cancel) = &method.cancel_method
         && !names.contains(cancel)
@@ -345,15 +368,17 @@ mod tests {
             {"name": "reach", "description": "Reaches.", "cancel_method": "let_go"},
             {"name": "wait", "description": "Waits.", "timeout_s": -1.0},
             {"name": "dock", "description": "Docks.", "after": [{"topic": "~/docked", "equals": true}]},
+            {"name": "roll", "description": "Rolls.", "progress": "no topic"},
             {"name": "push", "description": "Pushes.", "during": [{"topic": "/force", "less": "{limit}"}]},
             17,
         ]));
         assert_eq!(description.methods.iter().map(|method| method.name.as_str()).collect::<Vec<_>>(), ["go_to"]);
-        assert_eq!(problems.len(), 10, "{problems:#?}");
+        assert_eq!(problems.len(), 11, "{problems:#?}");
         assert!(problems[0].contains("another method has the same name"), "{problems:#?}");
         assert!(problems[7].contains("unknown field `equals`"), "{problems:#?}");
-        assert!(problems[8].contains("the argument 'limit'"), "{problems:#?}");
-        assert!(problems[9].contains("#11"), "{problems:#?}");
+        assert!(problems[8].contains("its progress 'no topic' is not the name of a topic"), "{problems:#?}");
+        assert!(problems[9].contains("the argument 'limit'"), "{problems:#?}");
+        assert!(problems[10].contains("#12"), "{problems:#?}");
     }
 
     #[test]
@@ -367,6 +392,19 @@ mod tests {
         assert_eq!(problems, Vec::<String>::new());
         let at_rest = ["go_to", "freeze", "halt", "spin", ""].map(|name| description.brings_to_rest(name));
         assert_eq!(at_rest, [false, true, false, false, false]);
+    }
+
+    #[test]
+    fn the_topic_of_progress_is_below_the_component_or_named_in_full() {
+        let (description, problems) = parse(json!([
+            {"name": "go_to", "description": "Drives.", "progress": "~/go_to/progress"},
+            {"name": "dock", "description": "Docks.", "progress": "/docking"},
+            {"name": "halt", "description": "Stands."},
+        ]));
+        assert_eq!(problems, Vec::<String>::new());
+        let topics: Vec<Option<String>> =
+            description.methods.iter().map(|method| method.progress_topic(&"robot/base".into())).collect();
+        assert_eq!(topics, [Some("/robot/base/go_to/progress".to_owned()), Some("/docking".to_owned()), None]);
     }
 
     #[test]

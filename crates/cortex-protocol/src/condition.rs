@@ -22,6 +22,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::ComponentName;
+pub(crate) use written::is_topic;
 use written::{WrittenCondition, WrittenEvidence};
 
 /// How deep conditions may be nested.
@@ -282,7 +283,7 @@ impl Source {
     }
 }
 
-fn resolved(name: &str, component: &ComponentName) -> String {
+pub(crate) fn resolved(name: &str, component: &ComponentName) -> String {
     if name.starts_with('/') {
         return name.to_owned();
     }

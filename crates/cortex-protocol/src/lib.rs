@@ -17,6 +17,7 @@
 //! - [`policy`]: rules about which calls are allowed, ask a person, or are denied;
 //! - [`question`]: questions to people in mid mission;
 //! - [`robot_view`]: what people look at of the robot: maps, pictures, parameters;
+//! - [`words`]: counted nouns, and the name that was probably meant;
 //! - [`strict_json`]: how JSON from outside is read.
 
 pub mod command;
@@ -38,6 +39,7 @@ pub mod strict_json;
 pub mod task_class;
 pub mod tool;
 mod verification;
+pub mod words;
 
 pub use command::{Command, CommandError, CommandErrorKind, CommandOutcome, Principal, Role, StopOutcome, Submission};
 pub use component::{ComponentDescription, DescriptionError, MethodDescription, MethodProblem};

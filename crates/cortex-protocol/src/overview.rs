@@ -25,6 +25,10 @@ pub struct Overview {
     pub robot: String,
     /// The fully qualified name of Cortex's node.
     pub node: String,
+    /// The state of that node's lifecycle, as ROS names it: `active`, `inactive`, `unconfigured`. Empty: it has none, or the
+    /// version of Cortex that tells does not say it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub lifecycle: String,
     /// How many tools are on offer.
     pub tools: u32,
     /// Whether the robot takes tasks.
@@ -326,6 +330,12 @@ pub struct WatchdogOverview {
 }
 
 impl Overview {
+    /// The state of Cortex' lifecycle where it is another than `active`: then no tasks are taken.
+    #[must_use]
+    pub fn inactive(&self) -> Option<&str> {
+        Some(self.lifecycle.as_str()).filter(|state| !matches!(*state, "" | "active"))
+    }
+
     /// The JSON Schema of an overview.
     #[must_use]
     pub fn schema() -> serde_json::Value {

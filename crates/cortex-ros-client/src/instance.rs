@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use crate::dds_discovery_profile;
 use crate::text::carried;
-use crate::{QosProfile, RosError, RosNode, publisher};
+use crate::{QosProfile, Renamed, RosError, RosNode, publisher};
 
 /// The topic, below the node.
 const TOPIC: &str = "instance";
@@ -52,6 +52,48 @@ pub struct Instance {
     started: u128,
     /// No other run has it.
     id: String,
+    /// Where remap rules have it serve what, by the name without rules: `/estop` for `~/stop`.
+    renamed: BTreeMap<String, String>,
+}
+
+/// Under which names a Cortex serves. Without a word of it: those that are its node's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServedNames {
+    node: String,
+    renamed: BTreeMap<String, String>,
+}
+
+impl From<&str> for ServedNames {
+    fn from(node: &str) -> Self {
+        Self::of(node)
+    }
+}
+
+impl ServedNames {
+    /// Those of a Cortex of this full name without remap rules.
+    #[must_use]
+    pub fn of(node: &str) -> Self {
+        Self { node: node.to_owned(), renamed: BTreeMap::new() }
+    }
+
+    /// Its node's full name.
+    #[must_use]
+    pub fn node(&self) -> &str {
+        &self.node
+    }
+
+    /// The full name of what is `below` its node without rules: `stop`, `task/_action/send_goal`.
+    #[must_use]
+    pub fn below(&self, below: &str) -> String {
+        let renamed = self.renamed.get(&format!("~/{below}"));
+        renamed.cloned().unwrap_or_else(|| format!("{}/{below}", self.node))
+    }
+
+    /// Whether rules have changed any of them.
+    #[must_use]
+    pub fn are_renamed(&self) -> bool {
+        !self.renamed.is_empty()
+    }
 }
 
 impl fmt::Display for Instance {
@@ -61,7 +103,7 @@ impl fmt::Display for Instance {
 }
 
 impl Instance {
-    fn of_this_process(node: &str) -> Self {
+    fn of_this_process(node: &str, renamed: Vec<Renamed>) -> Self {
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let host = if host.trim().is_empty() { "unknown" } else { host.trim() };
         Self {
@@ -71,7 +113,14 @@ impl Instance {
             serves: false,
             started: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos(),
             id: Uuid::now_v7().to_string(),
+            renamed: renamed.into_iter().map(|renamed| (renamed.own, renamed.now)).collect(),
         }
+    }
+
+    /// Under which names it serves.
+    #[must_use]
+    pub fn names(&self) -> ServedNames {
+        ServedNames { node: self.node.clone(), renamed: self.renamed.clone() }
     }
 
     /// Whether this one goes on, of the two. Each of them comes to the same answer.
@@ -87,11 +136,14 @@ impl Instance {
             name: carried(self.node.clone()),
             message: if self.serves { SERVES } else { "listens for others of its name" }.to_owned(),
             hardware_id: carried(self.host.clone()),
-            values: vec![
+            values: [
                 value("process", self.process.to_string()),
                 value("started_ns", self.started.to_string()),
                 value("id", self.id.clone()),
-            ],
+            ]
+            .into_iter()
+            .chain(self.renamed.iter().map(|(own, now)| value(own, carried(now.clone()))))
+            .collect(),
         }
     }
 
@@ -99,6 +151,11 @@ impl Instance {
     fn read(message: &DiagnosticStatus) -> Option<Self> {
         let value = |key: &str| message.values.iter().find(|value| value.key == key).map(|value| value.value.as_str());
         let short = |text: &str| text.chars().take(CHARACTERS).collect::<String>();
+        let is_rename = |value: &&KeyValue| {
+            value.key.starts_with(['~', '/'])
+                && value.value.starts_with('/')
+                && value.value.len().max(value.key.len()) < 256
+        };
         Some(Self {
             node: short(&message.name),
             host: short(&message.hardware_id),
@@ -106,6 +163,13 @@ impl Instance {
             serves: message.message == SERVES,
             started: value("started_ns")?.parse().ok()?,
             id: value("id").filter(|id| !id.is_empty()).map(short)?,
+            renamed: message
+                .values
+                .iter()
+                .filter(is_rename)
+                .take(MOST)
+                .map(|value| (value.key.clone(), value.value.clone()))
+                .collect(),
         })
     }
 }
@@ -125,12 +189,13 @@ pub struct Instances {
 }
 
 impl Instances {
-    /// Says who this is, and begins to listen. To be called within a tokio runtime.
+    /// Says who this is and where remap rules have it serve its names, and begins to listen. To be called within a tokio
+    /// runtime.
     ///
     /// # Errors
     /// When the node was shut down, or the topic can't be had.
-    pub async fn join(node: &RosNode) -> Result<Self, RosError> {
-        let own = watch::Sender::new(Instance::of_this_process(node.fully_qualified_name()));
+    pub async fn join(node: &RosNode, renamed: Vec<Renamed>) -> Result<Self, RosError> {
+        let own = watch::Sender::new(Instance::of_this_process(node.fully_qualified_name(), renamed));
         let others = hear(node, node.fully_qualified_name(), Some(own.borrow().id.clone())).await?;
         let publisher = node
             .with_node(|node| node.create_publisher::<DiagnosticStatus>(&format!("~/{TOPIC}"), quality(1).into()))
@@ -225,6 +290,26 @@ impl Roll {
         self.heard.borrow().values().cloned().collect()
     }
 
+    /// Under which names one of them serves, as soon as one has spoken. None where none does in time.
+    pub async fn names_within(&self, limit: Duration) -> Option<ServedNames> {
+        self.more_than(0, limit).await;
+        self.heard.borrow().values().next().map(Instance::names)
+    }
+
+    /// The same for one that serves under other names than those of its node; waits for ever where none does.
+    pub async fn renamed(&self) -> ServedNames {
+        let mut heard = self.heard.subscribe();
+        loop {
+            let renamed = heard.borrow_and_update().values().map(Instance::names).find(ServedNames::are_renamed);
+            if let Some(renamed) = renamed {
+                return renamed;
+            }
+            if heard.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
     /// Waits until more than so many have spoken, at most until so long after the beginning.
     async fn more_than(&self, number: usize, limit: Duration) {
         let mut heard = self.heard.subscribe();
@@ -266,7 +351,7 @@ mod tests {
 
     fn instance(serves: bool, started: u128, id: &str) -> Instance {
         let (node, host) = ("/cortex".to_owned(), "mars".to_owned());
-        Instance { node, host, process: 7, serves, started, id: id.to_owned() }
+        Instance { node, host, process: 7, serves, started, id: id.to_owned(), renamed: BTreeMap::new() }
     }
 
     #[test]
@@ -292,7 +377,13 @@ mod tests {
 
     #[test]
     fn what_is_said_is_heard_and_nonsense_is_not() {
-        let own = Instance { serves: true, ..Instance::of_this_process("/home/cortex") };
+        let renamed = Renamed { own: "~/stop".to_owned(), now: "/estop".to_owned() };
+        let own = Instance { serves: true, ..Instance::of_this_process("/home/cortex", vec![renamed]) };
+        let names = own.names();
+        assert_eq!(
+            (names.below("stop"), names.below("resume")),
+            ("/estop".to_owned(), "/home/cortex/resume".to_owned())
+        );
         assert_eq!(Instance::read(&own.message()), Some(own.clone()));
         assert_eq!(own.process, std::process::id());
         let without = |key: &str| {

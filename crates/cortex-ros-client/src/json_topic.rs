@@ -1,46 +1,38 @@
-//! Publishing a topic of any type from JSON, and reading one of texts.
+//! Publishing a topic from JSON, and reading one of texts.
 
-use std::sync::Arc;
-
-use cortex_interfaces::{Interfaces, Message, MessageInterface, ReadOptions, WriteOptions};
+use cortex_interfaces::{Interfaces, WriteOptions};
 use serde_json::Value;
 
-use crate::dynamic::{Endpoints, Publisher, Subscription};
-use crate::{QosProfile, RosError};
+use crate::dynamic::{Endpoints, Subscription};
+use crate::publisher::shared;
+use crate::{Publisher, QosProfile, RosError, RosNode, TypedMessage, typed};
 
-/// A topic that is published by this process.
-pub struct JsonTopic {
-    publisher: Publisher,
-    interface: Arc<MessageInterface>,
+/// A topic that the node of this process publishes, from JSON.
+pub struct JsonTopic<T: TypedMessage> {
+    publisher: Publisher<T>,
     name: String,
 }
 
-impl JsonTopic {
-    /// Makes the publisher. `topic` is fully qualified, `type_name` is such as `std_msgs/msg/String`.
+impl<T: TypedMessage> JsonTopic<T> {
+    /// Makes the publisher on the node: remap rules apply, and who looks at the node finds it.
     ///
     /// # Errors
-    /// When the type is not installed, the client library refuses, and after the shutdown.
-    pub async fn create(
-        endpoints: &Endpoints,
-        topic: &str,
-        type_name: &'static str,
-        quality: QosProfile,
-    ) -> Result<Self, RosError> {
-        // It reads files. It fails only when the runtime ends.
-        let found = tokio::task::spawn_blocking(move || Interfaces::from_environment().message(type_name)).await;
-        let interface = found.map_err(|_| RosError::ShutDown)??;
-        let publisher = endpoints.publisher(topic, &interface, quality).await?;
-        Ok(Self { publisher, interface, name: topic.to_owned() })
+    /// When the client library refuses, and after the shutdown.
+    pub async fn create(node: &RosNode, topic: &str, quality: QosProfile) -> Result<Self, RosError> {
+        let name = topic.to_owned();
+        let made = node.with_node(move |node| node.create_publisher::<T>(&name, quality.into())).await??;
+        Ok(Self { publisher: shared(made), name: topic.to_owned() })
     }
 
-    /// Publishes a message.
+    /// Publishes a message. One that can't be sent is logged and dropped: the next one is newer.
     ///
     /// # Errors
-    /// When it is none of the topic's type, can't be sent, and after the shutdown.
+    /// When it is none of the topic's type.
     pub fn publish(&self, message: &Value) -> Result<(), RosError> {
-        let message = Message::from_json(&self.interface, message, &ReadOptions::exact())
+        let message = typed::from_json(message)
             .map_err(|problem| RosError::Endpoint { name: self.name.clone(), problem: problem.to_string() })?;
-        self.publisher.publish(&message)
+        self.publisher.publish(&message);
+        Ok(())
     }
 }
 
@@ -51,7 +43,7 @@ impl LatchedText {
     /// Subscribes to it. `topic` is fully qualified.
     ///
     /// # Errors
-    /// As for [`JsonTopic::create`].
+    /// When the type is not installed, the client library refuses, and after the shutdown.
     pub async fn subscribe(endpoints: &Endpoints, topic: &str) -> Result<Self, RosError> {
         let found = tokio::task::spawn_blocking(|| Interfaces::from_environment().message("std_msgs/msg/String")).await;
         let interface = found.map_err(|_| RosError::ShutDown)??;

@@ -6,6 +6,7 @@
 //! - Begin with [`node`], the one ROS node of a process, on a thread of its own, and [`dynamic`], services, actions and
 //!   topics of any type, and parameters of any node;
 //! - [`parameters`] and [`lifecycle`]: what a node declares, and the states that it is driven through; [`clock`]: its time;
+//! - [`Names`]: what the remap rules of the process make of the names of its node;
 //! - [`Publisher`], [`ServiceClient`], [`serving`]: endpoints of types that were compiled in, such as [`messages`];
 //! - [`logging`]: the log of the process, on standard error, on `/rosout` and in the folder of ROS' logs;
 //! - [`rosout`]: the log of all nodes; [`raw_topics`]: messages as they are on the wire;
@@ -30,6 +31,7 @@ mod liveness_counter;
 pub mod load_interface;
 pub mod logging;
 pub mod messages;
+mod names;
 pub mod node;
 pub mod parameters;
 pub mod publisher;
@@ -50,9 +52,10 @@ pub use cortex_ros_syntax::arguments;
 pub use dds_discovery_profile::{announce_often, are_frequent as announces_often};
 pub use error::{ClientError, RosError};
 pub use graph_watch::GraphWatch;
-pub use instance::{Instance, Instances, Roll};
+pub use instance::{Instance, Instances, Roll, ServedNames};
 pub use json_topic::{JsonTopic, LatchedText};
 pub use liveness_counter::LivenessCounter;
+pub use names::{Names, OwnName, Renamed};
 pub use node::RosNode;
 pub use publisher::Publisher;
 pub use qos::QosProfile;

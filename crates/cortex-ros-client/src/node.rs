@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -21,8 +21,10 @@ use crate::liveness_counter::LivenessCounter;
 use crate::logging::NodeLog;
 use crate::parameters::{ParameterValue, given_to};
 use crate::rcl::arguments::Arguments;
+use crate::rcl::context::Node;
+use crate::rcl::main_node;
 use crate::rcl::overrides::sections;
-use crate::{QosProfile, RosError, TypedMessage};
+use crate::{Names, QosProfile, RosError, TypedMessage};
 
 /// How long one wait for ROS events may last while there is work; also the longest time that further work waits to be begun.
 const SPIN_TIMEOUT: Duration = Duration::from_millis(10);
@@ -36,6 +38,9 @@ const WORK_CAPACITY: usize = 4096;
 const IDLE_TIMER: Duration = Duration::from_secs(3600);
 /// How long a thread of ROS may take to end. Destroying a few hundred endpoints takes some tenths of a second.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long the node's thread may take to make or to drop an endpoint that another thread serves.
+pub const SHARED_LIMIT: Duration = Duration::from_secs(5);
 
 /// The parameter that says whose time counts.
 pub const USE_SIM_TIME: &str = "use_sim_time";
@@ -56,6 +61,8 @@ pub struct RosNode {
     clock: RosClock,
     ended: CancellationToken,
     liveness: LivenessCounter,
+    /// The node for endpoints that are served by other threads, as long as it is there.
+    shared: Weak<Node>,
 }
 
 enum Message {
@@ -81,7 +88,9 @@ impl RosNode {
         let context = catch_unwind(r2r::Context::create).map_err(|panic| RosError::Initialisation {
             problem: panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "no context can be had".to_owned()),
         })??;
-        let mut node = r2r::Node::create(context, name, namespace)?;
+        let (node, handle) = main_node::created(|| r2r::Node::create(context, name, namespace));
+        let mut node = node?;
+        let shared = handle.as_ref().map(Arc::downgrade).unwrap_or_default();
         let log = NodeLog::join(&mut node)?;
         let idle_timer = node.create_wall_timer(IDLE_TIMER)?;
         let full_name = node.fully_qualified_name()?;
@@ -101,6 +110,11 @@ impl RosNode {
                     let mut node = node;
                     spin(&mut node, idle_timer, &queue, follow, &liveness);
                     drop(log);
+                    if !is_given_back(handle) {
+                        // What is made on it by a thread that hangs would be used after its end.
+                        std::mem::forget(node);
+                        hung_threads::note();
+                    }
                 }
             })
             .map_err(RosError::Thread)?;
@@ -112,13 +126,53 @@ impl RosNode {
             clock,
             ended,
             liveness,
+            shared,
         })
+    }
+
+    /// Makes something on this node that is served by another thread, such as a
+    /// [`Service`](crate::rcl::service::Service). Blocks until that is done. What is made is to be dropped by
+    /// [`drop_shared`](Self::drop_shared), before the shutdown. None where the client library does not tell of the node.
+    ///
+    /// # Errors
+    /// When the node was shut down, or its thread does nothing for [`SHARED_LIMIT`].
+    pub fn make_shared<T: Send + 'static>(
+        &self,
+        make: impl FnOnce(&Arc<Node>) -> T + Send + 'static,
+    ) -> Result<Option<T>, RosError> {
+        let Some(node) = self.shared.upgrade() else { return Ok(None) };
+        self.on_thread(move |_| make(&node)).map(Some)
+    }
+
+    /// Drops what was made by [`make_shared`](Self::make_shared), on the thread of the node. Blocks until that is done. Where
+    /// that thread does nothing any more it is left as it is.
+    pub fn drop_shared<T: Send + 'static>(&self, shared: T) {
+        if let Err(problem) = self.on_thread(move |_| drop(shared)) {
+            tracing::debug!("an endpoint is left behind: {problem}");
+        }
+    }
+
+    fn on_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut r2r::Node) -> T + Send + 'static,
+    ) -> Result<T, RosError> {
+        let (reply, answer) = sync_channel(1);
+        let work: Work = Box::new(move |node| drop(reply.try_send(work(node))));
+        // A queue that is full or closed is one of a thread that does nothing any more.
+        self.work.try_send(Message::Do(work)).map_err(|_| RosError::ShutDown)?;
+        answer.recv_timeout(SHARED_LIMIT).map_err(|_| RosError::ShutDown)
     }
 
     /// The fully qualified name after remapping, for example `/cortex`.
     #[must_use]
     pub fn fully_qualified_name(&self) -> &str {
         &self.name
+    }
+
+    /// How the names of this node are resolved, for what is made on other nodes of the process.
+    #[must_use]
+    pub fn names(&self) -> Names {
+        Names::of_process(&self.name)
     }
 
     /// The parameters that `--ros-args` gave this node, by name: `-p name:=value` and parameter files.
@@ -269,6 +323,20 @@ fn clock_of(
         true
     };
     Ok((clock, vec![Box::new(move || take_all(&mut times, &mut take))]))
+}
+
+/// Whether nothing is left on the node that others have made. Waits for them, but not for ever.
+fn is_given_back(handle: Option<Arc<Node>>) -> bool {
+    let Some(mut handle) = handle else { return true };
+    let begun = Instant::now();
+    loop {
+        handle = match Arc::try_unwrap(handle) {
+            Ok(_) => return true,
+            Err(_) if begun.elapsed() > JOIN_TIMEOUT / 2 => return false,
+            Err(still) => still,
+        };
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn spin(

@@ -16,7 +16,7 @@ use crate::rcl::context::{GuardCondition, Node};
 use crate::rcl::observer::Waker;
 use crate::rcl::subscription::Subscription;
 use crate::rcl::wait_set::WaitSet;
-use crate::{GraphWatch, QosProfile, RosError};
+use crate::{GraphWatch, Names, QosProfile, RosError};
 
 const TOPIC: &str = "/rosout";
 const TYPE: &str = "rcl_interfaces/msg/Log";
@@ -61,16 +61,21 @@ pub struct Rosout {
 }
 
 impl Rosout {
-    /// Begins to read; what was logged in the last seconds comes first. Blocks for some milliseconds.
+    /// Begins to read; what was logged in the last seconds comes first. `names` are those of this process's node. Blocks for some milliseconds.
     ///
     /// # Errors
     /// When ROS refuses, or no thread can be had.
-    pub fn start(graph: &GraphWatch, interfaces: &Interfaces, listener: impl RosoutListener) -> Result<Self, RosError> {
+    pub fn start(
+        graph: &GraphWatch,
+        names: &Names,
+        interfaces: &Interfaces,
+        listener: impl RosoutListener,
+    ) -> Result<Self, RosError> {
         let context = graph.context()?;
         let interface = interfaces.message(TYPE)?;
         let node = Node::create(&context, &format!("_cortex_log_{}", std::process::id()))?;
         let quality = QosProfile::TRANSIENT_LOCAL.keep_last(KEPT);
-        let subscription = Arc::new(Subscription::create(&node, TOPIC, &interface, quality)?);
+        let subscription = Arc::new(Subscription::create(&node, &names.topic(TOPIC)?, &interface, quality)?);
         let wake = GuardCondition::create(&context)?;
         let stopping = Arc::new(AtomicBool::new(false));
         let set = WaitSet::create(&node, &wake, Vec::new(), vec![Arc::clone(&subscription)])?;

@@ -1,5 +1,6 @@
 //! What can go wrong between Cortex and the robot.
 
+use cortex_protocol::words::did_you_mean;
 use cortex_ros_client::RosError;
 use cortex_ros_client::dynamic::parameters::ParameterError;
 use thiserror::Error;
@@ -11,7 +12,7 @@ pub enum AdapterError {
     #[error("the robot is stopped; nothing is sent until ~/resume is called")]
     Stopped,
     /// No node of the robot has this name.
-    #[error("there is no node '{name}'; there are: {}", listed(.known))]
+    #[error("there is no node '{name}'{}; there are: {}", did_you_mean(.name, .known.iter().map(String::as_str)), listed(.known))]
     UnknownNode {
         /// The name asked for.
         name: String,

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use cortex_core::fragment::capped;
+use cortex_protocol::{Conditions, Evidence};
 use cortex_ros_client::dynamic::parameters::{Descriptor, Parameters};
 use cortex_ros_client::dynamic::{Endpoints, lifecycle};
 use cortex_ros_client::graph::{GraphNode, Interface};
@@ -119,6 +120,14 @@ impl Inspector {
                     ("effect".to_owned(), json!(tool.effect)),
                     ("timeout_s".to_owned(), json!(tool.timeout.as_secs_f64())),
                 ]);
+                let described = tool.name.as_str().rsplit('.').next().and_then(|method| description?.method(method));
+                if let Some(topic) = described.and_then(|method| method.progress_topic(&name)) {
+                    about.insert("progress".to_owned(), json!(topic));
+                }
+                let conditions = in_words(&tool.conditions);
+                if !conditions.is_empty() {
+                    about.insert("conditions".to_owned(), json!(conditions));
+                }
                 mark(&mut about, refusal);
                 Value::Object(about)
             })
@@ -185,6 +194,18 @@ impl Inspector {
             Err(problem) => json!(format!("not known: {problem}")),
         }
     }
+}
+
+/// What must hold for a call, one line for each.
+#[must_use]
+pub fn in_words(conditions: &Conditions) -> Vec<String> {
+    let Conditions { before, during, after } = conditions;
+    let before = before.iter().map(|condition| format!("only if {condition}"));
+    let during = during.iter().map(|condition| format!("only while {condition}"));
+    let after = after.iter().map(|Evidence { condition, within }| {
+        format!("done when {condition}, at most {} s after it says so", within.as_secs_f64())
+    });
+    before.chain(during).chain(after).collect()
 }
 
 /// Says, for a person, that no model is told of it, and why.

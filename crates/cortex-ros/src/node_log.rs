@@ -12,7 +12,7 @@ use cortex_core::log_port::{LogPort, LogStream};
 use cortex_interfaces::Interfaces;
 use cortex_protocol::{LogLevel, LogLine};
 use cortex_ros_client::rosout::{Rosout, RosoutLine, RosoutListener};
-use cortex_ros_client::{GraphWatch, RosError};
+use cortex_ros_client::{GraphWatch, Names, RosError};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use clean::{cleaned, stamped};
@@ -52,7 +52,7 @@ impl NodeLog {
             own: own.trim_start_matches('/').replace('/', "."),
             feedback,
         };
-        let reading = Rosout::start(graph, interfaces, listener)?;
+        let reading = Rosout::start(graph, &Names::of_process(own), interfaces, listener)?;
         Ok(Self { shared, reading })
     }
 

@@ -10,7 +10,7 @@ use cortex_protocol::question::ApprovalScope;
 use cortex_protocol::{Answer, OpenQuestion, QuestionId};
 use cortex_ros_client::graph::{Graph, is_another_run};
 use cortex_ros_client::text::carried;
-use cortex_ros_client::{GraphWatch, QosProfile, RosError, RosNode, ServiceClient};
+use cortex_ros_client::{GraphWatch, QosProfile, RosError, RosNode, ServedNames, ServiceClient};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use r2r::action_msgs::msg::GoalInfo;
@@ -93,8 +93,13 @@ impl TaskClient {
     ///
     /// # Errors
     /// [`RosError::NoServer`] when it does not in time.
-    pub async fn connect(node: &RosNode, graph: &GraphWatch, agent: &str, limit: Duration) -> Result<Self, RosError> {
-        let client = Self::create(node, graph, agent).await?;
+    pub async fn connect(
+        node: &RosNode,
+        graph: &GraphWatch,
+        agent: impl Into<ServedNames>,
+        limit: Duration,
+    ) -> Result<Self, RosError> {
+        let client = Self::create(node, graph, &agent.into()).await?;
         tokio::try_join!(
             client.send_goal.wait_for_server(limit),
             client.get_result.wait_for_server(limit),
@@ -110,17 +115,17 @@ impl TaskClient {
     pub async fn connect_for_stop(
         node: &RosNode,
         graph: &GraphWatch,
-        agent: &str,
+        agent: impl Into<ServedNames>,
         limit: Duration,
     ) -> Result<Self, RosError> {
-        let client = Self::create(node, graph, agent).await?;
+        let client = Self::create(node, graph, &agent.into()).await?;
         tokio::try_join!(client.stop.wait_for_server(limit), client.resume.wait_for_server(limit))?;
         Ok(client)
     }
 
-    async fn create(node: &RosNode, graph: &GraphWatch, agent: &str) -> Result<Self, RosError> {
-        let action = format!("{agent}/task/_action");
-        let topic = format!("{action}/feedback");
+    async fn create(node: &RosNode, graph: &GraphWatch, agent: &ServedNames) -> Result<Self, RosError> {
+        let part = |part: &str| agent.below(&format!("task/_action/{part}"));
+        let topic = part("feedback");
         // Before anything else, so that it hears from the beginning.
         let quality = QosProfile::RELIABLE.keep_last(FEEDBACK_DEPTH);
         let (feedback, _) = broadcast::channel(WAITING_FEEDBACK);
@@ -132,17 +137,17 @@ impl TaskClient {
         })
         .await?;
         Ok(Self {
-            agent: agent.to_owned(),
+            agent: agent.node().to_owned(),
             graph: graph.clone(),
-            send_goal: ServiceClient::create(node, &format!("{action}/send_goal")).await?,
-            get_result: Arc::new(ServiceClient::create(node, &format!("{action}/get_result")).await?),
-            cancel_goal: Arc::new(ServiceClient::create(node, &format!("{action}/cancel_goal")).await?),
-            stop: ServiceClient::create(node, &format!("{agent}/stop")).await?,
-            resume: ServiceClient::create(node, &format!("{agent}/resume")).await?,
-            revise: ServiceClient::create(node, &format!("{agent}/revise")).await?,
-            questions: ServiceClient::create(node, &format!("{agent}/questions")).await?,
-            answer: ServiceClient::create(node, &format!("{agent}/answer")).await?,
-            dispute: ServiceClient::create(node, &format!("{agent}/dispute")).await?,
+            send_goal: ServiceClient::create(node, &part("send_goal")).await?,
+            get_result: Arc::new(ServiceClient::create(node, &part("get_result")).await?),
+            cancel_goal: Arc::new(ServiceClient::create(node, &part("cancel_goal")).await?),
+            stop: ServiceClient::create(node, &agent.below("stop")).await?,
+            resume: ServiceClient::create(node, &agent.below("resume")).await?,
+            revise: ServiceClient::create(node, &agent.below("revise")).await?,
+            questions: ServiceClient::create(node, &agent.below("questions")).await?,
+            answer: ServiceClient::create(node, &agent.below("answer")).await?,
+            dispute: ServiceClient::create(node, &agent.below("dispute")).await?,
             feedback,
         })
     }
@@ -277,6 +282,11 @@ impl SentTask {
                         Ok(Some(response)) => break response?,
                         Ok(None) | Err(_) => return Err(AdapterError::Vanished { agent: self.agent.clone() }),
                     },
+                    // Whoever asks after the last word is answered at once; what was asked before follows later.
+                    () = reached(self.heard.clone(), Heard::LastWord), if asked == 1 => {
+                        asked += 1;
+                        answers.push(self.get_result.send(&question)?);
+                    }
                     // The task is over, so the answer should be here: it, or the question, was lost on the way.
                     () = self.overdue() => {
                         if asked == MOST_QUESTIONS {

@@ -10,6 +10,7 @@
 
 mod controls;
 mod questions;
+mod turns;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -39,6 +40,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::goals::{GoalId, GoalState, Goals, ResultAnswer, Stamp};
 use crate::task::{NotSubmitted, SHUTTING_DOWN, ServiceReply, TaskEnding, TaskResult, TaskUpdate};
+use turns::{Turns, until_over};
 
 /// Feedback that is kept for a reader that lags. A mission has a few dozen events.
 const FEEDBACK_DEPTH: usize = 100;
@@ -71,6 +73,8 @@ struct Shared {
     goals: Mutex<Goals<ResultRequest>>,
     // A publisher of `r2r` may be sent to another thread, but not be shared without a lock.
     feedback: Mutex<Publisher<FeedbackMessage>>,
+    /// When a client that takes one message in a turn has taken the feedback.
+    turns: Mutex<Turns>,
     statuses: Mutex<Publisher<GoalStatusArray>>,
     output: Mutex<Publisher<StreamingString>>,
     /// The full name of the node.
@@ -92,21 +96,25 @@ impl TaskServer {
     /// # Errors
     /// When the node was shut down, or an endpoint can't be created.
     pub async fn start(node: &RosNode, port: Arc<dyn ClientPort>) -> Result<Self, RosError> {
+        // A rule for the action as a whole counts for all its parts, of which alone the client library knows.
+        let action = node.names().action("~/task")?;
+        let client = action.clone();
         let (endpoints, questions, controls, publishers) = node
             .with_node(move |node| {
+                let part = |part: &str| format!("{action}/_action/{part}");
                 let services = r2r::QosProfile::from(QosProfile::RELIABLE);
                 let feedback = QosProfile::RELIABLE.keep_last(FEEDBACK_DEPTH);
                 let statuses = QosProfile::TRANSIENT_LOCAL;
                 let publishers = (
-                    node.create_publisher::<FeedbackMessage>("~/task/_action/feedback", feedback.into())?,
-                    node.create_publisher::<GoalStatusArray>("~/task/_action/status", statuses.into())?,
+                    node.create_publisher::<FeedbackMessage>(&part("feedback"), feedback.into())?,
+                    node.create_publisher::<GoalStatusArray>(&part("status"), statuses.into())?,
                     node.create_publisher::<StreamingString>("~/output", QosProfile::RELIABLE.into())?,
                 );
                 let endpoints = (
-                    node.create_service::<GetResult::Service>("~/task/_action/get_result", services.clone())?,
-                    node.create_service::<CancelGoal::Service>("~/task/_action/cancel_goal", services.clone())?,
+                    node.create_service::<GetResult::Service>(&part("get_result"), services.clone())?,
+                    node.create_service::<CancelGoal::Service>(&part("cancel_goal"), services.clone())?,
                     node.create_service::<ReviseTask::Service>("~/revise", services.clone())?,
-                    node.create_service::<SendGoal::Service>("~/task/_action/send_goal", services)?,
+                    node.create_service::<SendGoal::Service>(&part("send_goal"), services)?,
                 );
                 Ok::<_, r2r::Error>((endpoints, questions::endpoints(node)?, controls::endpoints(node)?, publishers))
             })
@@ -116,10 +124,11 @@ impl TaskServer {
             port,
             goals: Mutex::default(),
             feedback: Mutex::new(feedback),
+            turns: Mutex::default(),
             statuses: Mutex::new(statuses),
             output: Mutex::new(output),
             name: node.fully_qualified_name().to_owned(),
-            client: format!("{}/task", node.fully_qualified_name()),
+            client,
             revisions: format!("{}/revise", node.fully_qualified_name()),
             triggers: Arc::new(Semaphore::new(MOST_TRIGGERS)),
             tasks: TaskTracker::new(),
@@ -360,9 +369,16 @@ impl Shared {
     fn finish(&self, id: GoalId, state: GoalState, result: TaskResult) {
         let waiting = locked(&self.goals).finish(id, state, result.clone());
         self.publish_states();
-        for request in waiting {
-            answer_result(request, state, result.clone());
+        if waiting.is_empty() {
+            return;
         }
+        let over_at = locked(&self.turns).over_at(Instant::now());
+        self.tasks.spawn(async move {
+            until_over(over_at).await;
+            for request in waiting {
+                answer_result(request, state, result.clone());
+            }
+        });
     }
 
     fn give_result(self: &Arc<Self>, request: ResultRequest) {
@@ -414,8 +430,12 @@ impl Shared {
         let TaskUpdate { timestep, completed, feedback, event } = update;
         let feedback = Feedback { timestep, completed, feedback: carried(feedback), event: carried(event) };
         let message = FeedbackMessage { goal_id: uuid(id), feedback };
-        if let Err(problem) = locked(&self.feedback).publish(&message) {
+        let publisher = locked(&self.feedback);
+        if let Err(problem) = publisher.publish(&message) {
             tracing::warn!("feedback could not be published: {problem}");
+        }
+        if publisher.get_inter_process_subscription_count().is_ok_and(|readers| readers > 0) {
+            locked(&self.turns).note(Instant::now());
         }
     }
 

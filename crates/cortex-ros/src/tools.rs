@@ -10,6 +10,7 @@ mod late_response;
 mod messages;
 mod parameter;
 mod pool;
+mod progress;
 pub(crate) mod sent;
 mod server;
 mod service;
@@ -191,7 +192,7 @@ impl RosTools {
     async fn call(&self, invocation: &Invocation, catalog: &Catalog, observer: &dyn CallObserver) -> ToolOutcome {
         let Some(entry) = catalog.entry(&invocation.call.tool) else {
             return match self.components.route(invocation) {
-                Ok(route) => self.components.invoke(invocation, route).await,
+                Ok(route) => self.components.invoke(invocation, route, observer).await,
                 Err(outcome) => outcome,
             };
         };

@@ -41,11 +41,12 @@ pub enum Rejection {
         because: String,
     },
     /// The robot was stopped.
-    #[error("the robot is stopped. Call ~/resume when it is safe, then send the task again")]
+    #[error("the robot is stopped. When it is safe, run `cortex resume` (or call ~/resume), then send the task again")]
     Stopped,
     /// The robot was stopped, and Cortex was started again since.
     #[error(
-        "the robot was stopped before it was restarted ({why}); call ~/resume when it is safe, then send the task again"
+        "the robot was stopped before it was restarted ({why}); when it is safe, run `cortex resume` (or call ~/resume), then \
+         send the task again"
     )]
     StoppedEarlier {
         /// Why it was stopped.
@@ -99,7 +100,7 @@ impl fmt::Display for Readiness {
             Self::Limited { unsettled } => write!(
                 formatter,
                 "{} did not confirm that it is at rest, and nothing is called that could collide with it. Look at the \
-                 robot; when it is safe, call ~/resume",
+                 robot; when it is safe, run `cortex resume` (or call ~/resume)",
                 listed(unsettled)
             ),
             Self::Waiting { because } => formatter.write_str(because),

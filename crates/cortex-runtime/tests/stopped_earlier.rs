@@ -45,7 +45,10 @@ async fn nothing_begins_before_a_resume_and_the_reason_is_told() {
     let refused = task(&runtime).await.unwrap_err();
     assert_eq!(refused, Rejection::StoppedEarlier { why: "~/stop was called".to_owned() });
     let told = refused.to_string();
-    assert!(told.contains("was stopped before it was restarted (~/stop was called); call ~/resume"), "{told}");
+    assert!(
+        told.contains("was stopped before it was restarted (~/stop was called); when it is safe, run `cortex resume`"),
+        "{told}"
+    );
     let base = ToolCall { tool: "base.go".into(), arguments: serde_json::Map::new() };
     let called = runtime.call(Origin::new("event", "door"), base, CancellationToken::new()).await;
     assert!(called.message.contains("the robot is stopped"), "{called:?}");

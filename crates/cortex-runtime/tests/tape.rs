@@ -271,7 +271,7 @@ async fn regression_an_unchanged_offer_is_no_event_and_a_change_is_recorded_as_t
     assert_eq!(told.len(), 1, "{:?}", told.iter().map(|record| &record.data.text).collect::<Vec<_>>());
     assert_eq!(
         (told[0].kind.as_str(), told[0].data.text.as_str()),
-        ("cortex.input.tools_differ", "1 tools came or changed, 1 left")
+        ("cortex.input.tools_differ", "1 tool came or changed, 1 left")
     );
     let tapes = Folder::new(folder.path().to_owned());
     assert_eq!(replay(&mut tapes.read(&tapes.find("").unwrap()).unwrap()).unwrap().ending, Ending::Same);

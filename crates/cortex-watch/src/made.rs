@@ -148,6 +148,7 @@ pub(crate) fn overview() -> Overview {
         started_ms: BEGIN_MS - 60_000,
         robot: "robbie".to_owned(),
         node: "/cortex".to_owned(),
+        lifecycle: "active".to_owned(),
         tools: 12,
         readiness: ReadinessOverview { state: ReadinessState::Ready, because: String::new() },
         stop: StopOverview::default(),

@@ -70,6 +70,32 @@ fn success(response: &str) -> Answer {
 }
 
 #[tokio::test(start_paused = true)]
+async fn progress_goes_out_ten_times_a_second_at_most_and_only_where_it_was_declared() {
+    let tell = |name: &str| {
+        let method = Method::new(name, "Tells.");
+        let method = if name == "told" { method.reports_progress() } else { method };
+        method.run(|_: NoArguments, call: CallContext| async move {
+            for step in 0..50 {
+                call.progress(format!("{step}{}", "x".repeat(1_000)));
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            Ok(())
+        })
+    };
+    let base = base_with(vec![tell("told"), tell("untold")]);
+    assert_eq!(base.dispatcher.progress_topics().collect::<Vec<_>>(), [("told", "~/told/progress")]);
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let ear = Arc::clone(&heard);
+    base.dispatcher
+        .report_progress_to(Arc::new(move |method, text| ear.lock().unwrap().push((method.to_owned(), text))));
+    assert!(base.call("untold", "").await.success && base.call("told", "").await.success);
+    let heard = heard.lock().unwrap();
+    assert!((4..=6).contains(&heard.len()), "{heard:?}");
+    assert!(heard.iter().all(|(method, text)| method == "told" && text.len() == 300), "{heard:?}");
+    assert!(heard[0].1.starts_with("0x"), "{heard:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_method_is_run_and_its_result_is_json() {
     let base = base_with(vec![]);
     assert_eq!(base.call("go_to", r#"{"place":"kitchen"}"#).await, success(r#""arrived in the kitchen""#));

@@ -248,6 +248,11 @@ fn check_name(kind: &str, name: &str) -> Result<(), ConditionError> {
     Ok(())
 }
 
+/// Whether that can be the name of a topic: `/odom`, `~/progress`.
+pub(crate) fn is_topic(name: &str) -> bool {
+    check_name("topic", name).is_ok()
+}
+
 fn check_field(field: &str) -> Result<(), ConditionError> {
     let is_good = |part: &str| !part.is_empty() && part.chars().all(|next| next.is_ascii_alphanumeric() || next == '_');
     if field.is_empty() || (field.len() <= MAX_NAME_BYTES && field.split('.').all(is_good)) {

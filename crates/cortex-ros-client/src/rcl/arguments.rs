@@ -33,7 +33,7 @@ impl Arguments {
     ///
     /// # Errors
     /// When one holds a zero byte.
-    pub(super) fn of(texts: impl IntoIterator<Item = String>) -> Result<Self, RosError> {
+    pub(crate) fn of(texts: impl IntoIterator<Item = String>) -> Result<Self, RosError> {
         let unreadable = |_| RosError::Arguments { problem: "one of them holds a zero byte".to_owned() };
         let texts = texts.into_iter().map(|text| CString::new(text).map_err(unreadable));
         Ok(Self { texts: texts.collect::<Result<_, _>>()? })

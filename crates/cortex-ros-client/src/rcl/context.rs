@@ -67,7 +67,8 @@ pub struct Node {
     node: *mut rcl::rcl_node_t,
     /// Held while endpoints are made and destroyed: the library notes their types in the node, without a lock.
     endpoints: Mutex<()>,
-    context: Arc<Context>,
+    /// What it lies in. None: it is another's, who finishes it after all that is made on it.
+    context: Option<Arc<Context>>,
 }
 
 // SAFETY: nothing in it belongs to the thread that made it.
@@ -84,14 +85,21 @@ impl Node {
         let name = CString::new(name).map_err(|_| initialisation("the node's name holds a zero".to_owned()))?;
         // SAFETY: zero-initialised value by copy, as the library demands before `init`.
         let node = unsafe { Box::into_raw(Box::new(rcl::rcl_get_zero_initialized_node())) };
-        let created = Self { node, endpoints: Mutex::default(), context: Arc::clone(context) };
+        let created = Self { node, endpoints: Mutex::default(), context: Some(Arc::clone(context)) };
         initialise_node(node, context.as_ptr(), &name)?;
         Ok(Arc::new(created))
     }
 
+    /// The node behind a handle that somebody else has made and will finish, after this is gone. Its endpoints are made and
+    /// destroyed on that one's thread only.
+    pub(super) fn of_another(node: *mut rcl::rcl_node_t) -> Arc<Self> {
+        Arc::new(Self { node, endpoints: Mutex::default(), context: None })
+    }
+
     /// What it lies in.
-    pub(super) fn context(&self) -> &Arc<Context> {
-        &self.context
+    pub(super) fn context(&self) -> *mut rcl::rcl_context_t {
+        // SAFETY: the node is initialised, so its context is set.
+        unsafe { (*self.node).context }
     }
 
     pub(super) fn as_ptr(&self) -> *mut rcl::rcl_node_t {
@@ -106,6 +114,9 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
+        if self.context.is_none() {
+            return;
+        }
         // SAFETY: the pointer comes from `Box::into_raw` and is given back once; `fini` accepts a value that was
         // zero-initialised only. All endpoints hold the node, so they are gone; the context is still there.
         unsafe {
@@ -120,7 +131,7 @@ impl Drop for Node {
 pub struct GuardCondition {
     condition: *mut rcl::rcl_guard_condition_t,
     // Dropped after the condition.
-    _context: Arc<Context>,
+    context: Arc<Context>,
 }
 
 // SAFETY: nothing in it belongs to the thread that made it.
@@ -136,7 +147,7 @@ impl GuardCondition {
     pub fn create(context: &Arc<Context>) -> Result<Arc<Self>, RosError> {
         // SAFETY: zero-initialised value by copy, as the library demands before `init`.
         let condition = unsafe { Box::into_raw(Box::new(rcl::rcl_get_zero_initialized_guard_condition())) };
-        let created = Self { condition, _context: Arc::clone(context) };
+        let created = Self { condition, context: Arc::clone(context) };
         // SAFETY: the condition is zero-initialised and the context is valid.
         let code = unsafe {
             let options = rcl::rcl_guard_condition_get_default_options();
@@ -152,6 +163,11 @@ impl GuardCondition {
         if !is_ok(code) {
             tracing::warn!("a thread that waits for ROS could not be woken: {}", last_error());
         }
+    }
+
+    /// What it lies in.
+    pub(super) fn context(&self) -> *mut rcl::rcl_context_t {
+        self.context.as_ptr()
     }
 
     pub(super) fn as_ptr(&self) -> *const rcl::rcl_guard_condition_t {

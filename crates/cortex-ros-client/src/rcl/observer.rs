@@ -91,7 +91,7 @@ impl Observer {
                 0,
                 0,
                 0,
-                self.node.context().as_ptr(),
+                self.node.context(),
                 rcl::rcutils_get_default_allocator(),
             );
             if !is_ok(code) {

@@ -121,7 +121,7 @@ impl RequestWait {
     ///
     /// # Errors
     /// When the client library refuses.
-    pub fn create(node: &Arc<Node>, wake: &Arc<GuardCondition>, services: Vec<Arc<Service>>) -> Result<Self, RosError> {
+    pub fn create(wake: &Arc<GuardCondition>, services: Vec<Arc<Service>>) -> Result<Self, RosError> {
         // SAFETY: zero-initialised value by copy, as the library demands before `init`.
         let set = unsafe { rcl::rcl_get_zero_initialized_wait_set() };
         // From here on `drop` gives back what was made: the library's `fini` accepts what was never initialised.
@@ -129,7 +129,7 @@ impl RequestWait {
         // SAFETY: the set is zero-initialised and the context is valid.
         let code = unsafe {
             let allocator = rcl::rcutils_get_default_allocator();
-            let context = node.context().as_ptr();
+            let context = wake.context();
             rcl::rcl_wait_set_init(&mut created.set, 0, 1, 0, 0, created.services.len(), 0, context, allocator)
         };
         check(code).map(|()| created)

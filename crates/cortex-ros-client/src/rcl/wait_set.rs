@@ -56,7 +56,7 @@ impl WaitSet {
         // SAFETY: the set is zero-initialised and the context is valid.
         let code = unsafe {
             let allocator = rcl::rcutils_get_default_allocator();
-            let context = node.context().as_ptr();
+            let context = node.context();
             rcl::rcl_wait_set_init(&mut created.set, subscriptions, CONDITIONS, 0, clients, 0, 0, context, allocator)
         };
         check(code).map(|()| created)

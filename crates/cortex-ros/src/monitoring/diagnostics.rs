@@ -6,7 +6,7 @@
 use cortex_interfaces::{Message, WriteLimits, WriteOptions};
 use cortex_protocol::ComponentName;
 use cortex_ros_client::dynamic::Listening;
-use cortex_ros_client::{QosProfile, RosError};
+use cortex_ros_client::{Names, QosProfile, RosError};
 use serde_json::Value;
 
 use super::{AGAIN, Level, Senses, Sign};
@@ -30,6 +30,7 @@ pub(super) async fn follow(senses: Senses, own_node: String, components: Vec<Com
 async fn listen(senses: &Senses, own_node: String, components: Vec<ComponentName>) -> Result<Listening, RosError> {
     let interface = senses.interface(|interfaces| interfaces.message(TYPE)).await?;
     let tell = senses.tell.clone();
+    let topic = Names::of_process(&format!("/{own_node}")).topic(TOPIC)?;
     let hear = move |message: &Message| {
         let options = WriteOptions { limits: LIMITS, base64_over: usize::MAX, ..WriteOptions::exact() };
         let written = message.view().to_json(&options).value;
@@ -48,7 +49,7 @@ async fn listen(senses: &Senses, own_node: String, components: Vec<ComponentName
             }
         }
     };
-    senses.endpoints.listen(TOPIC, &interface, QosProfile::BEST_EFFORT, hear).await
+    senses.endpoints.listen(&topic, &interface, QosProfile::BEST_EFFORT, hear).await
 }
 
 /// Whether the entry of this name is about the node of that name.

@@ -63,7 +63,8 @@ impl Thinning {
         self.shown = 0;
         let line = |(node, lines): (String, Lines)| {
             let (count, level) = (lines.left_out, lines.worst?);
-            let text = format!("and {} more lines of {node} in this second", grouped(count));
+            let lines = if count == 1 { "line" } else { "lines" };
+            let text = format!("and {} more {lines} of {node} in this second", grouped(count));
             Some(LogLine { at_ms, level, node, text, count })
         };
         std::mem::take(&mut self.nodes).into_iter().filter_map(line).collect()

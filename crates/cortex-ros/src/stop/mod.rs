@@ -14,9 +14,11 @@
 //! are answered.
 //!
 //! - `begun`: what nobody can halt; `latch`: whether the robot is stopped; `record`: has that outlive the process;
-//! - `thread`: the thread; `messages`: what is answered.
+//! - `thread`: the thread; `services`: what it serves; `messages`: what is answered.
 //!
-//! The services belong to a hidden node (`_cortex_stop_PID`): what `r2r` has on its node, only its thread can serve.
+//! What `r2r` has on the node of Cortex, only its thread can serve. So the services are made beside it, on the same node:
+//! who looks at the node finds them, and the thread `stop` waits for their requests by itself. Where the client library does
+//! not tell of the node they belong to a hidden one (`_cortex_stop_PID`).
 
 mod begun;
 mod latch;
@@ -24,6 +26,7 @@ mod messages;
 #[cfg(test)]
 mod race;
 mod record;
+mod services;
 mod thread;
 
 use std::sync::Arc;
@@ -36,7 +39,7 @@ use cortex_core::ClientPort;
 use cortex_protocol::{CommandError, CommandOutcome, Principal, ToolName};
 use cortex_ros_client::node::join_in_time;
 use cortex_ros_client::rcl::context::{GuardCondition, Node};
-use cortex_ros_client::{GraphWatch, LivenessCounter, RosError};
+use cortex_ros_client::{GraphWatch, LivenessCounter, RosError, RosNode};
 use tokio::sync::{oneshot, watch};
 
 pub use begun::Unhaltable;
@@ -47,6 +50,7 @@ pub use record::{StopMemory, StopRecordError, StopStore};
 use crate::RosTools;
 use crate::task::ServiceReply;
 use record::{Recorder, Wish};
+use services::Services;
 
 /// How long the agent may take to begin with what it is told, before it counts as hanging.
 pub const AGENT_LIMIT: Duration = Duration::from_secs(1);
@@ -116,15 +120,47 @@ pub struct LatestStop {
 }
 
 impl StopServer {
-    /// Starts the thread `stop`, which serves `node`'s `~/stop` and `~/resume`. To be called within a tokio runtime, which
-    /// is where the agent is told. To be shut down before the graph watch. `memory` is what has a stop outlive this process;
-    /// without, none does.
+    /// Starts the thread `stop`, which serves `node`'s `~/stop` and `~/resume`: as services of that node, where the client
+    /// library lets them be, so that who looks at it finds them. Blocks for some milliseconds. To be called within a tokio
+    /// runtime, which is where the agent is told. To be shut down before the node and the graph watch. `memory` is what has a
+    /// stop outlive this process; without, none does.
     ///
     /// # Errors
-    /// When the watch was shut down, `std_srvs` is not installed, the client library refuses, or no thread can be had.
+    /// When watch or node were shut down, `std_srvs` is not installed, the client library refuses, or no thread can be had.
+    pub fn start_on(
+        node: &RosNode,
+        graph: &GraphWatch,
+        tools: &RosTools,
+        port: Arc<dyn ClientPort>,
+        memory: Option<StopMemory>,
+    ) -> Result<Self, RosError> {
+        let name = node.fully_qualified_name().to_owned();
+        let wanted = name.clone();
+        match node.make_shared(move |own| Services::create(own, &wanted))? {
+            Some(services) => Self::begin(graph, services?, Some(node.clone()), tools, port, memory),
+            None => Self::start(graph, &name, tools, port, memory),
+        }
+    }
+
+    /// The same with a hidden node of its own for the services of the node of that name.
+    ///
+    /// # Errors
+    /// As for [`start_on`](Self::start_on).
     pub fn start(
         graph: &GraphWatch,
         node: &str,
+        tools: &RosTools,
+        port: Arc<dyn ClientPort>,
+        memory: Option<StopMemory>,
+    ) -> Result<Self, RosError> {
+        let own_node = Node::create(&graph.context()?, &format!("_cortex_stop_{}", std::process::id()))?;
+        Self::begin(graph, Services::create(&own_node, node)?, None, tools, port, memory)
+    }
+
+    fn begin(
+        graph: &GraphWatch,
+        services: Services,
+        owner: Option<RosNode>,
         tools: &RosTools,
         port: Arc<dyn ClientPort>,
         memory: Option<StopMemory>,
@@ -135,7 +171,6 @@ impl StopServer {
         });
         let recorder = Recorder::start(memory)?;
         let context = graph.context()?;
-        let own_node = Node::create(&context, &format!("_cortex_stop_{}", std::process::id()))?;
         let wake = GuardCondition::create(&context)?;
         let (commands, waiting): (SyncSender<InsideCommand>, Receiver<InsideCommand>) = sync_channel(COMMANDS);
         let handle = StopHandle {
@@ -148,9 +183,16 @@ impl StopServer {
             recorder,
         };
         let agent = thread::Agent::new(port, tokio::runtime::Handle::current(), wake);
-        let work = thread::EventLoop::new(&own_node, node, tools.clone(), agent, handle.clone(), waiting)?;
-        let thread =
-            std::thread::Builder::new().name("stop".to_owned()).spawn(move || work.run()).map_err(RosError::Thread)?;
+        let work = thread::EventLoop::new(services, tools.clone(), agent, handle.clone(), waiting)?;
+        let serve = move || {
+            let services = work.run();
+            match owner {
+                // They are made and destroyed on the thread of their node only.
+                Some(owner) => owner.drop_shared(services),
+                None => drop(services),
+            }
+        };
+        let thread = std::thread::Builder::new().name("stop".to_owned()).spawn(serve).map_err(RosError::Thread)?;
         Ok(Self { handle, thread: Some(thread) })
     }
 

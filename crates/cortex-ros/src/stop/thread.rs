@@ -7,12 +7,13 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use cortex_core::ClientPort;
-use cortex_interfaces::{Interfaces, Message, ReadOptions, ServiceInterface};
+use cortex_interfaces::{Message, ReadOptions};
+use cortex_protocol::words::counted;
 use cortex_protocol::{
     Command, CommandError, CommandErrorKind, CommandOutcome, Origin, Principal, StopOutcome, ToolName,
 };
 use cortex_ros_client::RosError;
-use cortex_ros_client::rcl::context::{GuardCondition, Node};
+use cortex_ros_client::rcl::context::GuardCondition;
 use cortex_ros_client::rcl::priority::go_first;
 use cortex_ros_client::rcl::service::{Asker, RequestWait, Service};
 use cortex_ros_client::serving::{ANSWER_ATTEMPTS, ANSWER_PAUSE};
@@ -22,6 +23,7 @@ use serde_json::json;
 use super::begun::Unhaltable;
 use super::messages::{Moving, Report};
 use super::record::{Recorder, StopRecordError};
+use super::services::Services;
 use super::{
     AGENT_LIMIT, ANSWER_LIMIT, HALT_LIMIT, InsideAsker, InsideCommand, LatestStop, REMOVE_LIMIT, ResumedStop,
     StopHandle, StopNumber, messages,
@@ -186,9 +188,7 @@ struct Unsent {
 
 /// The state of the thread.
 pub(super) struct EventLoop {
-    interface: Arc<ServiceInterface>,
-    stops: Arc<Service>,
-    resumes: Arc<Service>,
+    services: Services,
     wait: RequestWait,
     tools: RosTools,
     agent: Agent,
@@ -202,21 +202,16 @@ pub(super) struct EventLoop {
 
 impl EventLoop {
     pub(super) fn new(
-        own_node: &Arc<Node>,
-        node: &str,
+        services: Services,
         tools: RosTools,
         agent: Agent,
         handle: StopHandle,
         commands: Receiver<InsideCommand>,
     ) -> Result<Self, RosError> {
-        let interface = Interfaces::from_environment().service("std_srvs/srv/Trigger")?;
-        let stops = Arc::new(Service::create(own_node, &format!("{node}/stop"), &interface)?);
-        let resumes = Arc::new(Service::create(own_node, &format!("{node}/resume"), &interface)?);
-        let wait = RequestWait::create(own_node, &agent.wake, vec![Arc::clone(&stops), Arc::clone(&resumes)])?;
+        let served = vec![Arc::clone(&services.stops), Arc::clone(&services.resumes)];
+        let wait = RequestWait::create(&agent.wake, served)?;
         Ok(Self {
-            interface,
-            stops,
-            resumes,
+            services,
             wait,
             tools,
             agent,
@@ -229,8 +224,8 @@ impl EventLoop {
         })
     }
 
-    /// Serves until it is told to end.
-    pub(super) fn run(mut self) {
+    /// Serves until it is told to end. Gives back what it served, with nothing left of it elsewhere.
+    pub(super) fn run(mut self) -> Services {
         if !go_first() {
             tracing::debug!("the thread that stops the robot has no priority over others; docs/operations.md says how");
         }
@@ -253,6 +248,7 @@ impl EventLoop {
             let report = Report::unknown(messages::ending(&moving(&stop, &self.tools)));
             self.finish(stop, &report);
         }
+        self.services
     }
 
     fn take_commands(&mut self) {
@@ -270,7 +266,7 @@ impl EventLoop {
     }
 
     fn take_stops(&mut self) {
-        let service = Arc::clone(&self.stops);
+        let service = Arc::clone(&self.services.stops);
         for _ in 0..MOST_REQUESTS {
             match service.take() {
                 Ok(Some((asker, _))) => {
@@ -306,7 +302,7 @@ impl EventLoop {
         self.handle.recorder.stopped(why);
         let latest =
             LatestStop { why: why.to_owned(), asked_at, sent_at, in_flight: stopping.in_flight(), not_stopped: None };
-        tracing::warn!("stopping: {why}; {} calls in flight", latest.in_flight);
+        tracing::warn!("stopping: {why}; {} in flight", counted(latest.in_flight, "call"));
         self.handle.note(|known| *known = Some(latest));
         let agent_begun = self.agent.stop(stopping.number());
         let earlier = self.stop.take().map(|earlier| earlier.waiting).unwrap_or_default();
@@ -315,7 +311,7 @@ impl EventLoop {
     }
 
     fn take_resumes(&mut self) {
-        let service = Arc::clone(&self.resumes);
+        let service = Arc::clone(&self.services.resumes);
         for _ in 0..MOST_REQUESTS {
             let (asker, _) = match service.take() {
                 Ok(Some(request)) => request,
@@ -422,7 +418,7 @@ impl EventLoop {
     fn send(&mut self, mut unsent: Unsent) {
         let Unsent { service, asker, report, .. } = &unsent;
         let answer = json!({"success": report.success, "message": carried(report.message.clone())});
-        let answer = Message::from_json(&self.interface.response, &answer, &ReadOptions::exact());
+        let answer = Message::from_json(&self.services.interface.response, &answer, &ReadOptions::exact());
         let problem = match answer {
             Ok(mut answer) => match service.answer(*asker, &mut answer) {
                 Ok(()) => return,

@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::Invocation;
 use cortex_core::fragment::capped;
+use cortex_core::{CallObserver, Invocation};
 use cortex_interfaces::Message;
 use cortex_protocol::{CancelMode, ComponentName, Effect, FailureKind, HaltState, ToolOutcome, strict_json};
 use cortex_ros_client::RosError;
@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use super::late_response::ServerLost;
 use super::pool::Pool;
 use super::sent::{MethodAnswer, Sent, SentMethod, request};
-use super::{Surroundings, changed, late_response};
+use super::{Surroundings, changed, late_response, progress};
 use crate::calls::{ends_with, halted_before_it_was_sent, key};
 use crate::directory::{ComponentState, Directory, EXECUTE_METHOD, Loss, Run, below};
 use crate::discovery::{method_name, refusal_of_method};
@@ -76,6 +76,8 @@ pub(super) struct Route {
     cancel: CancelMode,
     cancel_method: Option<String>,
     ends_with: Option<ComponentName>,
+    /// The topic on which the method tells how far it is.
+    progress: Option<String>,
 }
 
 /// A call on its way.
@@ -125,6 +127,7 @@ impl Components {
             cancel: spec.cancel,
             cancel_method: method.cancel_method.clone(),
             ends_with: ends_with(&spec),
+            progress: method.progress_topic(found.name),
         })
     }
 
@@ -268,7 +271,12 @@ impl Components {
     }
 
     /// Carries out a call to its end.
-    pub(super) async fn invoke(&self, invocation: &Invocation, route: Route) -> ToolOutcome {
+    pub(super) async fn invoke(
+        &self,
+        invocation: &Invocation,
+        route: Route,
+        observer: &dyn CallObserver,
+    ) -> ToolOutcome {
         let Awaited { answer, caller } = match self.send(invocation, &route).await {
             Ok(sent) => sent,
             Err(outcome) => return outcome,
@@ -294,6 +302,7 @@ impl Components {
                 tracing::warn!(mission = %invocation.mission, "lost: {problem}");
                 ToolOutcome::failure(FailureKind::ComponentLost, problem).with_halt(unknown)
             }
+            never = progress::tell(&self.around, route.progress.clone(), observer) => match never {},
         }
     }
 

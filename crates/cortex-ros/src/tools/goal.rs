@@ -14,6 +14,7 @@ use tokio::sync::{oneshot, watch};
 use super::goal_id;
 use super::messages::{line, message_of, outcome_of, readable, reason};
 use super::pool::Pool;
+use super::progress::FEEDBACK_PAUSE;
 use super::sent::Sent;
 use super::{Surroundings, late_response};
 use crate::calls::{ends_with, halted_before_it_was_sent, key};
@@ -27,8 +28,6 @@ const ACCEPTANCE_LIMIT: Duration = Duration::from_secs(10);
 const CANCEL_LIMIT: Duration = Duration::from_secs(10);
 /// How long a goal may take to end once that was promised. The caller bounds it closer.
 const END_LIMIT: Duration = Duration::from_secs(60);
-/// Feedback is told at most this often, however fast it comes.
-const FEEDBACK_PAUSE: Duration = Duration::from_millis(100);
 
 /// Sends goals and follows them. Several may run on one server at a time.
 pub(super) struct Goals {

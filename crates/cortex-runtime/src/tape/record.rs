@@ -7,6 +7,7 @@ use cortex_core::fragment::capped;
 use cortex_core::mission::MissionSetup;
 use cortex_core::{Effect, Input};
 use cortex_protocol::event::{EventData, SPEC_VERSION};
+use cortex_protocol::words::counted;
 use cortex_protocol::{CloudEvent, ComponentName, EventId, MissionEvent, MissionId, MissionStatus, Origin};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -361,7 +362,7 @@ fn text(entry: &Entry<'_>) -> String {
         Entry::Opened { cortex, dry_run: true, .. } => {
             format!("DRY RUN, recorded by cortex {cortex}: what acts was not called, and nothing moved")
         }
-        Entry::Setup { setup } => format!("the mission has {} tools", setup.tools.iter().count()),
+        Entry::Setup { setup } => format!("the mission has {}", counted(setup.tools.iter().count(), "tool")),
         Entry::Cut { bytes, .. } => format!("a line of {bytes} bytes was cut"),
         Entry::Repaired { bytes } => format!("the last line was torn by a crash; {bytes} bytes were cut"),
         Entry::Disputed { reason, status, .. } => {
@@ -371,7 +372,7 @@ fn text(entry: &Entry<'_>) -> String {
         Entry::Input { input, .. } => match input.as_ref() {
             Input::Start => "the mission begins".to_owned(),
             Input::ModelReplied { reply: Ok(reply), .. } => {
-                format!("the model replied: {} call(s) {}", reply.calls.len(), capped(&reply.text, SHOWN))
+                format!("the model replied: {} {}", counted(reply.calls.len(), "call"), capped(&reply.text, SHOWN))
             }
             Input::ModelReplied { reply: Err(problem), .. } => {
                 format!("the model failed: {}", capped(&problem.message, SHOWN))
@@ -381,9 +382,12 @@ fn text(entry: &Entry<'_>) -> String {
             Input::CallEnded { call, outcome } => {
                 format!("{call} ended: {:?} {}", outcome.status, capped(&outcome.message, SHOWN))
             }
-            Input::ToolsChanged { tools } => format!("there are {} tools now", tools.iter().count()),
+            Input::ToolsChanged { tools } => match tools.iter().count() {
+                1 => "there is 1 tool now".to_owned(),
+                count => format!("there are {count} tools now"),
+            },
             Input::ToolsDiffer { changes } => {
-                format!("{} tools came or changed, {} left", changes.set.len(), changes.removed.len())
+                format!("{} came or changed, {} left", counted(changes.set.len(), "tool"), changes.removed.len())
             }
             Input::AvailabilityChanged { availability } => {
                 let components: Vec<&str> = availability.quarantined().keys().map(ComponentName::as_str).collect();

@@ -35,7 +35,7 @@ pub(crate) fn broken(observed: &Observed) -> Vec<String> {
     }
     let unended = observed.result.steps.iter().filter(|step| !step.status.is_terminal()).count();
     if unended > 0 {
-        problems.push(format!("{unended} step(s) of the result have not ended"));
+        problems.push(format!("{unended} steps of the result have not ended"));
     }
     if !observed.at_rest {
         problems.push("something was left running after the shut-down".to_owned());

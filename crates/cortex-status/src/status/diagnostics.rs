@@ -53,7 +53,8 @@ fn entries(overview: &Overview) -> Vec<Value> {
         let (name, hardware) = (format!("{node}: {what}"), &overview.robot);
         json!({"level": level, "name": name, "message": message, "hardware_id": hardware, "values": values})
     };
-    let own = [tasks(overview), missions(overview), model(overview), stop(overview), watchdog(overview)];
+    let own =
+        [tasks(overview), lifecycle(overview), missions(overview), model(overview), stop(overview), watchdog(overview)];
     let own = own.into_iter().map(|(what, level, message, values)| entry(what, level, message, values));
     let components = overview.components.iter().map(|component| {
         let (level, message, values) = of_component(component);
@@ -75,6 +76,13 @@ fn tasks(overview: &Overview) -> Entry {
     };
     let values = overview.unsettled.iter().map(|call| ("not at rest", format!("{}: {}", call.tool, call.why)));
     ("tasks", level, overview.readiness.to_string(), values.collect())
+}
+
+/// The state of Cortex' lifecycle. The entry of the tasks says what to do about it.
+fn lifecycle(overview: &Overview) -> Entry {
+    let state = if overview.lifecycle.is_empty() { "unknown" } else { &overview.lifecycle };
+    let level = if overview.inactive().is_some() { WARN } else { OK };
+    ("lifecycle", level, state.to_owned(), vec![("state", state.to_owned())])
 }
 
 fn missions(overview: &Overview) -> Entry {
@@ -174,6 +182,7 @@ mod tests {
         let entries = entries(&overview);
         assert_eq!(entries[0]["name"], "cortex: tasks");
         assert_eq!(entries[0]["level"], ERROR);
+        assert_eq!((&entries[1]["name"], &entries[1]["level"]), (&json!("cortex: lifecycle"), &json!(OK)));
         let message = entries[0]["message"].as_str().unwrap();
         assert!(message.starts_with("takes no tasks: the robot is stopped"), "{message}");
         assert_eq!(find(&entries, "cortex: component base")["level"], ERROR);
@@ -182,6 +191,15 @@ mod tests {
         assert_eq!(find(&entries, "cortex: stop")["level"], ERROR, "something may still move");
         assert_eq!(find(&entries, "cortex: model")["message"], "answers");
         assert!(entries.iter().all(|entry| entry["hardware_id"] == "robot"));
+    }
+
+    #[test]
+    fn a_cortex_that_is_not_active_is_a_warning_that_names_the_state() {
+        for state in ["unconfigured", "inactive", "deactivating", "finalized"] {
+            let entries = entries(&Overview { lifecycle: state.to_owned(), ..overview() });
+            let entry = find(&entries, "cortex: lifecycle");
+            assert_eq!((&entry["level"], &entry["message"]), (&json!(WARN), &json!(state)));
+        }
     }
 
     #[test]

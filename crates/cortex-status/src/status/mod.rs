@@ -24,6 +24,7 @@ use cortex_protocol::overview::{
 use cortex_protocol::{CloudEvent, ComponentName};
 use cortex_robot::{Robot, supervision};
 use cortex_ros::{Discovery, OpenCallKind, RosTools, StopHandle};
+use cortex_ros_client::lifecycle::State;
 use cortex_runtime::{Events, Readiness, Rejection, Runtime, UnconfirmedHalt};
 use cortex_supervisor::RobotView;
 use tokio::sync::{broadcast, watch};
@@ -55,6 +56,8 @@ pub struct Sources {
     pub model: ModelWatch,
     pub supervised: Option<supervision::Watch>,
     pub watchdog: Option<WatchdogOverview>,
+    /// The lifecycle of Cortex' node.
+    pub lifecycle: watch::Receiver<State>,
 }
 
 /// Gathers and publishes until it is dropped.
@@ -88,6 +91,7 @@ impl Status {
         tasks.spawn(follow(Arc::clone(&collector), stop.latch().watch()));
         tasks.spawn(follow(Arc::clone(&collector), stop.watch_latest()));
         tasks.spawn(follow(Arc::clone(&collector), runtime.watch_readiness()));
+        tasks.spawn(follow(Arc::clone(&collector), collector.sources.lifecycle.clone()));
         tasks.spawn(follow(Arc::clone(&collector), runtime.unconfirmed_halts()));
         tasks.spawn(follow(Arc::clone(&collector), runtime.lost_tasks()));
         tasks.spawn(follow(Arc::clone(&collector), runtime.watch_availability()));
@@ -95,8 +99,8 @@ impl Status {
         let sender = watch::Sender::new(Arc::clone(&first));
         let overviews = sender.subscribe();
         let latest = publishing::Latest::new(sender, first);
-        let (endpoints, clock) = (robot.endpoints.clone(), robot.node.clock().clone());
-        tasks.spawn(publishing::publish(Arc::clone(&collector), latest, endpoints, clock));
+        let (node, clock) = (robot.node.clone(), robot.node.clock().clone());
+        tasks.spawn(publishing::publish(Arc::clone(&collector), latest, node, clock));
         Self { overviews, collector, _tasks: tasks }
     }
 
@@ -148,6 +152,7 @@ impl StatusCollector {
             started_ms: self.started.1,
             robot: self.sources.robot.clone(),
             node: self.node.clone(),
+            lifecycle: self.sources.lifecycle.borrow().to_string(),
             tools: u32::try_from(self.sources.runtime.tools().iter().filter(|spec| spec.serves.is_none()).count())
                 .unwrap_or(u32::MAX),
             stop: StopOverview {

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use cortex_protocol::overview::Overview;
 use cortex_ros_client::clock::RosClock;
-use cortex_ros_client::dynamic::Endpoints;
-use cortex_ros_client::{JsonTopic, QosProfile, RosError};
+use cortex_ros_client::messages::diagnostic_msgs::msg::DiagnosticArray;
+use cortex_ros_client::messages::std_msgs::msg::String as Text;
+use cortex_ros_client::{JsonTopic, QosProfile, RosError, RosNode, TypedMessage};
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::watch;
@@ -16,6 +17,8 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::diagnostics::Reporter;
 use super::{StatusCollector, TOPIC};
 
+/// Where tools of ROS look.
+const DIAGNOSTICS: &str = "/diagnostics";
 /// How often is looked whether something has changed of which nobody tells; so often is it published on topics at most.
 const LOOK: Duration = Duration::from_millis(300);
 /// How often it is published when nothing has changed, so that who reads it sees that Cortex goes on.
@@ -60,14 +63,9 @@ fn is_same(before: &Overview, now: &Overview) -> bool {
     Overview { at_ms: now.at_ms, ..before.clone() } == *now
 }
 
-/// Gives and publishes until the endpoints are shut down.
-pub(super) async fn publish(
-    collector: Arc<StatusCollector>,
-    mut latest: Latest,
-    endpoints: Endpoints,
-    clock: RosClock,
-) {
-    let mut topics = Topics::create(&collector, &endpoints, clock).await;
+/// Gives and publishes until it is dropped.
+pub(super) async fn publish(collector: Arc<StatusCollector>, mut latest: Latest, node: RosNode, clock: RosClock) {
+    let mut topics = Topics::create(&node, clock).await;
     let mut looks = tokio::time::interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut looked = Instant::now();
@@ -104,23 +102,21 @@ pub fn graph_in(text: &str) -> Option<String> {
 
 /// Where others than this process see it.
 struct Topics {
-    overviews: Option<JsonTopic>,
+    overviews: Option<JsonTopic<Text>>,
     published: Given,
     /// What was published of the graph.
     seen: Option<String>,
-    diagnostics: Option<JsonTopic>,
+    diagnostics: Option<JsonTopic<DiagnosticArray>>,
     reporter: Reporter,
     clock: RosClock,
 }
 
 impl Topics {
-    async fn create(collector: &StatusCollector, endpoints: &Endpoints, clock: RosClock) -> Self {
-        let topic = format!("{}/{TOPIC}", collector.node);
-        let overviews = JsonTopic::create(endpoints, &topic, "std_msgs/msg/String", QosProfile::TRANSIENT_LOCAL);
-        let overviews = known(&topic, overviews.await);
-        let diagnostics =
-            JsonTopic::create(endpoints, "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", QosProfile::RELIABLE);
-        let diagnostics = known("/diagnostics", diagnostics.await);
+    async fn create(node: &RosNode, clock: RosClock) -> Self {
+        let topic = format!("~/{TOPIC}");
+        let overviews = known(&topic, JsonTopic::create(node, &topic, QosProfile::TRANSIENT_LOCAL).await);
+        let diagnostics = JsonTopic::create(node, DIAGNOSTICS, QosProfile::RELIABLE).await;
+        let diagnostics = known(DIAGNOSTICS, diagnostics);
         Self { overviews, published: Given::default(), seen: None, diagnostics, reporter: Reporter::default(), clock }
     }
 
@@ -148,6 +144,6 @@ impl Topics {
 }
 
 /// What can't be published is told once, and Cortex goes on without it.
-fn known(topic: &str, made: Result<JsonTopic, RosError>) -> Option<JsonTopic> {
+fn known<T: TypedMessage>(topic: &str, made: Result<JsonTopic<T>, RosError>) -> Option<JsonTopic<T>> {
     made.inspect_err(|problem| tracing::warn!("{topic} is not published: {problem}")).ok()
 }

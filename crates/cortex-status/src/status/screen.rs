@@ -6,6 +6,7 @@ use std::time::Duration;
 use cortex_protocol::overview::{
     ComponentHealth, MissionOverview, MissionPhase, Overview, ReadinessOverview, ReadinessState,
 };
+use cortex_protocol::words::counted;
 use cortex_protocol::{MissionStatus, StepStatus};
 
 use super::ago;
@@ -66,7 +67,12 @@ pub fn render(overview: &Overview, now_ms: u64, ink: Ink) -> String {
         line(text);
     }
     let up = duration(ago(overview.at_ms, overview.started_ms));
-    line(format!("{} of {}, up {up}, {} tools", cut(&overview.node, 30), cut(&overview.robot, 20), overview.tools));
+    let lifecycle = match overview.lifecycle.as_str() {
+        "" => String::new(),
+        state => format!(", {}", ink.paint(if overview.inactive().is_some() { Tone::Odd } else { Tone::Good }, state)),
+    };
+    let (node, robot) = (cut(&overview.node, 28), cut(&overview.robot, 16));
+    line(format!("{node} of {robot}{lifecycle}, up {up}, {}", counted(overview.tools, "tool")));
     if let Some(page) = &overview.page {
         line(cut_end(&format!("page {}", one_line(page)), WIDTH));
     }
@@ -137,7 +143,7 @@ fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
         let text = format!("  not at rest since {since}: {}: {why}", cut(call.tool.as_str(), NAME));
         lines.push(ink.paint(Tone::Bad, &cut_end(&text, WIDTH)));
     }
-    lines.extend(more(overview.unsettled.len(), MOST_CALLS, "that are not at rest"));
+    lines.extend(more(overview.unsettled.len(), MOST_CALLS, "call"));
     for lost in &overview.lost {
         let text = format!("a task was lost, because Cortex ended before it did: {}", one_line(&lost.task));
         lines.push(ink.paint(Tone::Odd, &cut_end(&text, WIDTH)));
@@ -150,13 +156,13 @@ fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
     }
     let model = &overview.model;
     let tokens = model.prompt_tokens.saturating_add(model.completion_tokens);
-    let mut text = format!("model {}: {} requests", cut(&model.name, 30), model.requests);
+    let mut text = format!("model {}: {}", cut(&model.name, 30), counted(model.requests, "request"));
     if tokens > 0 {
         let about = if model.tokens_estimated { "about " } else { "" };
         let _ = write!(text, ", {about}{tokens} tokens");
     }
     if model.errors > 0 {
-        let _ = write!(text, ", {} errors", model.errors);
+        let _ = write!(text, ", {}", counted(model.errors, "error"));
     }
     lines.push(text);
     if let Some(error) = &model.last_error {
@@ -182,7 +188,11 @@ fn components(overview: &Overview, ink: Ink) -> Vec<String> {
     if overview.components.is_empty() {
         return vec![String::new(), "no components".to_owned()];
     }
-    let header = format!("{:NAME$} {:8} {:11} {:12} {}", "COMPONENT", "HEALTH", "STANDING", "LIFECYCLE", "TRIES");
+    // Of components that were found, none is known.
+    let has_lifecycles = overview.components.iter().any(|component| !component.lifecycle.is_empty());
+    let lifecycle = |text: &str| if has_lifecycles { format!("{:12} ", cut(text, 12)) } else { String::new() };
+    let header =
+        format!("{:NAME$} {:8} {:11} {}{}", "COMPONENT", "HEALTH", "STANDING", lifecycle("LIFECYCLE"), "TRIES");
     let mut lines = vec![String::new(), ink.paint(Tone::Quiet, &header)];
     for component in overview.components.iter().take(MOST_COMPONENTS) {
         let tone = match component.health {
@@ -194,18 +204,18 @@ fn components(overview: &Overview, ink: Ink) -> Vec<String> {
         let tries = match (component.attempts, component.restarts) {
             (0, 0) => String::new(),
             (attempts, 0) => attempts.to_string(),
-            (attempts, restarts) => format!("{attempts} ({restarts} restarts)"),
+            (attempts, restarts) => format!("{attempts} ({})", counted(restarts, "restart")),
         };
         lines.push(format!(
-            "{:NAME$} {} {:11} {:12} {tries}",
+            "{:NAME$} {} {:11} {}{tries}",
             cut(component.name.as_str(), NAME),
             ink.paint(tone, &format!("{:8}", component.health)),
             cut(&component.standing, 11),
-            cut(&component.lifecycle, 12),
+            lifecycle(&component.lifecycle),
         ));
         lines.extend(component.symptoms.iter().map(|symptom| cut_end(&format!("  {}", one_line(symptom)), WIDTH)));
     }
-    lines.extend(more(overview.components.len(), MOST_COMPONENTS, "components"));
+    lines.extend(more(overview.components.len(), MOST_COMPONENTS, "component"));
     lines
 }
 
@@ -238,7 +248,8 @@ fn steps(mission: &MissionOverview, ink: Ink) -> Vec<String> {
     if done > 0 {
         let failed = mission.steps.iter().take(done).filter(|step| step.status == StepStatus::Failed).count();
         let failed = if failed > 0 { format!(", {failed} of them failed") } else { String::new() };
-        lines.push(format!("  plan {}: the first {done} steps have ended{failed}", mission.plan));
+        let ended = if done == 1 { "the first step has".to_owned() } else { format!("the first {done} steps have") };
+        lines.push(format!("  plan {}: {ended} ended{failed}", mission.plan));
     }
     for step in mission.steps.iter().skip(done).take(MOST_STEPS) {
         let (word, tone) = match step.status {
@@ -253,7 +264,7 @@ fn steps(mission: &MissionOverview, ink: Ink) -> Vec<String> {
         lines.push(format!("  {:>3} {word} {}", step.number.0, cut(step.tool.as_str(), WIDTH - 16)));
     }
     let left = mission.steps.len().saturating_sub(done) + usize::try_from(mission.more_steps).unwrap_or(0);
-    lines.extend(more(left, MOST_STEPS, "steps"));
+    lines.extend(more(left, MOST_STEPS, "step"));
     lines
 }
 
@@ -267,12 +278,12 @@ fn calls(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
         let age = duration(ago(now_ms, call.since_ms));
         lines.push(format!("{:10} {age:>7}  {}", cut(&call.kind, 10), cut(call.tool.as_str(), WIDTH - 20)));
     }
-    lines.extend(more(overview.calls.len(), MOST_CALLS, "calls"));
+    lines.extend(more(overview.calls.len(), MOST_CALLS, "call"));
     lines
 }
 
 fn more(all: usize, shown: usize, what: &str) -> Option<String> {
-    (all > shown).then(|| format!("  and {} more {what}", all - shown))
+    (all > shown).then(|| format!("  and {}", counted(all - shown, &format!("more {what}"))))
 }
 
 fn phase(phase: MissionPhase) -> (&'static str, Tone) {

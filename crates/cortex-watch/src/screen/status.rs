@@ -54,6 +54,9 @@ fn header(model: &Model, now: Duration, ink: Ink, columns: usize) -> Row {
             ReadinessState::Unknown => ("", Tone::Plain),
         };
         row = row.own(Style::new(), " · ").own(ink.of(tone), state);
+        if let Some(lifecycle) = overview.inactive() {
+            row = row.own(Style::new(), " · ").text(ink.of(Tone::Warning), lifecycle);
+        }
     }
     let (live, tone) = if model.frozen(now).is_none() { ("live", Tone::Good) } else { ("NOT LIVE", Tone::Bad) };
     let role = match model.you().map(|you| you.role) {
@@ -136,7 +139,10 @@ pub(super) fn components(model: &Model, ink: Ink, columns: usize) -> Vec<Row> {
         rows.push(Row::default().own(ink.of(Tone::Warning), &format!(" ! and {} more", total - COMPONENTS)));
     }
     if rows.is_empty() && columns >= 80 && !overview.components.is_empty() {
-        let text = format!(" all {} components are well", overview.components.len());
+        let text = match overview.components.len() {
+            1 => " its one component is well".to_owned(),
+            count => format!(" all {count} components are well"),
+        };
         rows.push(Row::default().own(ink.of(Tone::Quiet), &text));
     }
     rows

@@ -318,11 +318,7 @@ fn regression_a_cut_plan_says_so_and_keeps_its_closing_step() {
     }
     let story = story.model_says("All done.").start();
     assert_eq!(story.invoked_tools(), ["base.go_to", "base.go_to", "memory.end_episode"]);
-    assert!(
-        story.lines.iter().any(|line| line.ends_with("(2 step(s) cut: the plan was too long)")),
-        "{:?}",
-        story.lines
-    );
+    assert!(story.lines.iter().any(|line| line.ends_with("(2 steps cut: the plan was too long)")), "{:?}", story.lines);
     assert_eq!(story.ends().0, MissionStatus::Failed);
     assert!(story.ends().1.contains("step 5 (base.go_to) cut: the plan was too long"), "{:?}", story.ends());
 }

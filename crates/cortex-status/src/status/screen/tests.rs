@@ -34,6 +34,7 @@ pub(in super::super) fn overview() -> Overview {
         started_ms: 400_000,
         robot: "robot".to_owned(),
         node: "/cortex".to_owned(),
+        lifecycle: "active".to_owned(),
         tools: 42,
         stop: StopOverview {
             stopped: true,
@@ -126,7 +127,7 @@ fn what_matters_is_on_it() {
         "base                     failed   recovering  active       2 (1 restarts)",
         "  its process was killed (signal 9)",
         "acting        60 s  go to the kitchen and look [31maround",
-        "  plan 1: the first 1 steps have ended",
+        "  plan 1: the first step has ended",
         "    2 running  send_goal_to_a_robot",
         "  and 14 more steps",
         "method        13 s  base.go_to",
