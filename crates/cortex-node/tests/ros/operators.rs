@@ -14,9 +14,11 @@ use cortex_protocol::{
 };
 use cortex_robot::Robot;
 use cortex_ros::{Policy, StopHandle, StopServer};
+use cortex_ros_client::lifecycle::State;
 use cortex_ros_client::ros_tests;
 use cortex_runtime::{Runtime, RuntimeConfig, TapeSettings};
 use cortex_status::{Metrics, ModelWatch, Sources, Status};
+use tokio::sync::watch;
 
 /// How long a robot that is not there is looked for.
 const SETTLE: Duration = Duration::from_millis(100);
@@ -45,6 +47,7 @@ impl Cortex {
             robot: "tea_7".to_owned(),
             runtime: runtime.clone(),
             stop: stop.handle(),
+            lifecycle: watch::channel(State::Active).1,
             model: ModelWatch::new(&Metrics::new()),
             supervised: None,
             watchdog: None,

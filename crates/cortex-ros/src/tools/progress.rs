@@ -75,7 +75,7 @@ async fn listen(
     let (lines, latest) = watch::channel(String::new());
     let hearer = Arc::clone(around);
     let hear = move |message: &Message, _: &InstanceId| {
-        lines.send_replace(line(message.view(), &hearer.shared().policy.conventions));
+        lines.send_replace(line(message.view(), &hearer.shared().conventions));
     };
     // What was said before the call began is not about it: nothing that is kept for late readers is wanted.
     let quality = QosProfile::BEST_EFFORT.keep_last(1);
