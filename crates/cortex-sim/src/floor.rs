@@ -2,7 +2,6 @@
 //!
 //! Follows the meaning of `nav_msgs/OccupancyGrid`: row by row from the origin, 0 is free, 100 is occupied.
 
-use crate::route::distance_to_line_m;
 use crate::world::{Position, World};
 
 /// A cell in which there is room.
@@ -57,7 +56,7 @@ impl Floor {
             .flat_map(|row| (0..width).map(move |column| (column, row)))
             .map(|(column, row)| {
                 let middle = floor.middle(column, row);
-                let is_free = ways.iter().any(|way| distance_to_line_m(middle, *way) <= beside_m);
+                let is_free = ways.iter().any(|way| middle.distance_to_line_m(*way) <= beside_m);
                 if is_free { FREE } else { OCCUPIED }
             })
             .collect();

@@ -2,7 +2,7 @@
 //!
 //! The robot makes for the next corner: it turns on the spot until it looks there, then drives, and steers on the way.
 
-use crate::route::{distance_to_line_m, length_m};
+use crate::route::length_m;
 use crate::velocity::{Limits, Velocity};
 use crate::world::Position;
 
@@ -64,7 +64,7 @@ fn ahead(path: &[Position], here: Position) -> Option<&[Position]> {
     let aside: Vec<f64> = path
         .windows(2)
         .filter_map(|ends| match ends {
-            [start, end] => Some(distance_to_line_m(here, (*start, *end))),
+            [start, end] => Some(here.distance_to_line_m((*start, *end))),
             _ => None,
         })
         .collect();

@@ -69,7 +69,7 @@ fn entries(world: &World, from: Position) -> Vec<&str> {
         .iter()
         .filter_map(|(one, other)| {
             let ends = (world.room(one)?.position(), world.room(other)?.position());
-            Some((one.as_str(), other.as_str(), distance_to_line_m(from, ends)))
+            Some((one.as_str(), other.as_str(), from.distance_to_line_m(ends)))
         })
         .collect();
     let nearest = lines.iter().map(|line| line.2).fold(f64::INFINITY, f64::min);
@@ -87,18 +87,6 @@ fn entries(world: &World, from: Position) -> Vec<&str> {
 /// How long the way through these points is, in metres.
 pub(crate) fn length_m(points: &[Position]) -> f64 {
     points.iter().zip(points.iter().skip(1)).map(|(one, next)| one.distance_m(*next)).sum()
-}
-
-/// How far a point is from the line between two others, in metres.
-pub(crate) fn distance_to_line_m(point: Position, (start, end): (Position, Position)) -> f64 {
-    let (along_x, along_y) = (end.x_m - start.x_m, end.y_m - start.y_m);
-    let length_squared = along_x.mul_add(along_x, along_y * along_y);
-    if length_squared == 0.0 {
-        return point.distance_m(start);
-    }
-    let share = ((point.x_m - start.x_m) * along_x + (point.y_m - start.y_m) * along_y) / length_squared;
-    let share = share.clamp(0.0, 1.0);
-    point.distance_m(Position { x_m: start.x_m + share * along_x, y_m: start.y_m + share * along_y })
 }
 
 fn neighbours<'a>(world: &'a World, room: &'a str) -> impl Iterator<Item = &'a str> {

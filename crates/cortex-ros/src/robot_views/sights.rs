@@ -43,7 +43,7 @@ impl Shown {
     }
 
     /// As it is given.
-    pub(super) fn as_given(self) -> RobotSight {
+    pub(super) fn into_given(self) -> RobotSight {
         match self {
             Self::Other(sight) => sight,
             Self::Pose { ref frame, .. } | Self::Path { ref frame, .. } => self.within(frame, Rigid::NONE),
@@ -71,7 +71,7 @@ impl Shown {
 
     /// As it is given, with why it is not in the frame that was asked for.
     pub(super) fn unplaced(&self, reason: String) -> RobotSight {
-        match self.clone().as_given() {
+        match self.clone().into_given() {
             RobotSight::Pose(pose) => RobotSight::UnplacedPose { pose, reason },
             RobotSight::Path(path) => RobotSight::UnplacedPath { path, reason },
             other => other,
@@ -224,7 +224,7 @@ mod tests {
 
     fn seen(type_name: &str, message: &Value) -> RobotSight {
         let interface = Interfaces::from_environment().message(type_name).unwrap();
-        Shown::of(Message::from_json(&interface, message, &ReadOptions::exact()).unwrap().view(), None).as_given()
+        Shown::of(Message::from_json(&interface, message, &ReadOptions::exact()).unwrap().view(), None).into_given()
     }
 
     fn reason(sight: RobotSight) -> String {
@@ -305,7 +305,7 @@ mod tests {
         let interface = Interfaces::from_environment().message("sensor_msgs/msg/BatteryState").unwrap();
         let message = json!({"percentage": 0.5, "voltage": "NaN", "present": true});
         let message = Message::from_json(&interface, &message, &ReadOptions::exact()).unwrap();
-        let seen = |field: &str| Shown::of(message.view(), Some(field)).as_given();
+        let seen = |field: &str| Shown::of(message.view(), Some(field)).into_given();
         assert_eq!(seen("percentage"), RobotSight::Number(0.5));
         assert_eq!(seen("present"), RobotSight::Number(1.0));
         assert!(reason(seen("voltage")).contains("no number"));

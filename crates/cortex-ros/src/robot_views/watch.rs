@@ -133,9 +133,9 @@ impl TopicWatch {
     /// What is shown, in the frame that is asked for where that can be done.
     async fn place(&mut self, shown: Shown) -> RobotSight {
         let own = shown.frame().map(str::to_owned);
-        let (Some(own), Some(wanted)) = (own, self.frame.clone()) else { return shown.as_given() };
+        let (Some(own), Some(wanted)) = (own, self.frame.clone()) else { return shown.into_given() };
         if own == wanted {
-            return shown.as_given();
+            return shown.into_given();
         }
         let lies = match self.frames().await {
             Ok(frames) => {

@@ -9,7 +9,6 @@ use cortex_ros_client::graph::Graph;
 use cortex_ros_client::qos::{Durability, Reliability};
 use cortex_ros_client::raw_topics::TopicPublisher;
 
-
 /// Topics that are recorded at most; others are named as left out.
 pub(super) const MOST_TOPICS: usize = 64;
 /// Messages that the middleware keeps between two looks: those of a topic of 5,000 a second.

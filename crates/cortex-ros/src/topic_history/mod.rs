@@ -32,7 +32,7 @@ const AT_ONCE: usize = 512;
 /// The latest messages of chosen topics.
 pub struct TopicHistory {
     shared: Arc<Shared>,
-    ending: mpsc::Sender<()>,
+    ending: mpsc::SyncSender<()>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -68,7 +68,7 @@ impl TopicHistory {
     ) -> Result<Self, AdapterError> {
         let kept = Kept { ring: Ring::new(settings.most_bytes), ..Kept::default() };
         let shared = Arc::new(Shared { settings, kept: Mutex::new(kept) });
-        let (ending, ended) = mpsc::channel();
+        let (ending, ended) = mpsc::sync_channel(1);
         let mut recorder = Recorder {
             shared: Arc::clone(&shared),
             topics: RawTopics::create(graph)?,
@@ -110,7 +110,7 @@ impl TopicHistory {
     /// Ends the thread. Blocks until that is done, for some milliseconds. Later calls do nothing.
     pub fn shut_down(&self) {
         // It may have ended.
-        let _ = self.ending.send(());
+        let _ = self.ending.try_send(());
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread
             && thread.join().is_err()

@@ -25,6 +25,19 @@ impl Position {
     pub fn distance_m(self, other: Self) -> f64 {
         (self.x_m - other.x_m).hypot(self.y_m - other.y_m)
     }
+
+    /// The distance to the line between two other points, in metres.
+    #[must_use]
+    pub fn distance_to_line_m(self, (start, end): (Self, Self)) -> f64 {
+        let (along_x, along_y) = (end.x_m - start.x_m, end.y_m - start.y_m);
+        let length_squared = along_x.mul_add(along_x, along_y * along_y);
+        if length_squared == 0.0 {
+            return self.distance_m(start);
+        }
+        let share = ((self.x_m - start.x_m) * along_x + (self.y_m - start.y_m) * along_y) / length_squared;
+        let share = share.clamp(0.0, 1.0);
+        self.distance_m(Self { x_m: start.x_m + share * along_x, y_m: start.y_m + share * along_y })
+    }
 }
 
 /// A home, checked.
