@@ -10,7 +10,7 @@ use cortex_protocol::{
     CallId, CloudEvent, Command, CommandError, CommandErrorKind, CommandOutcome, EventId, MissionId, OpenQuestion,
     Principal, StopOutcome, ToolCall, ToolSpec,
 };
-use cortex_ros::{StopHandle, StopServer, TaskClient};
+use cortex_ros::{RobotViews, StopHandle, StopServer, TaskClient};
 use cortex_stories::{PATIENCE, Robot, TestRobot};
 use serde_json::json;
 use tokio::sync::watch;
@@ -85,6 +85,11 @@ impl BusyRobot {
 
     pub(crate) fn stop_handle(&self) -> StopHandle {
         self.server.handle()
+    }
+
+    /// Its topics, as people look at them.
+    pub(crate) fn views(&self) -> RobotViews {
+        RobotViews::new(&self.robot.graph, &self.robot.endpoints, &self.robot.discovery)
     }
 
     /// When the last stop was asked for, and when its last cancel was sent. It has found all goals in flight.

@@ -1,16 +1,19 @@
 """A camera whose parameters say what it sends: /lens/image in the encoding `encoding`, or nothing while that is `off`. Its
 `exposure` lies between 0 and 1, and it refuses more than 0.8 by itself. It prints how many look at it.
+
+page_camera.py [WIDTH HEIGHT RATE], in pixels and pictures a second.
 """
 
 import array
 import json
+import sys
 
 import rclpy
 from peer import spin
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
 from sensor_msgs.msg import Image
 
-WIDTH, HEIGHT = 320, 240
+WIDTH, HEIGHT, RATE = [int(argument) for argument in sys.argv[1:4]] or [320, 240, 10]
 BYTES = {"rgb8": 3, "mono8": 1, "bayer_rggb8": 1}
 
 
@@ -59,7 +62,7 @@ def main():
         image.data = made[encoding][ticks[0] % 8]
         images.publish(image)
 
-    node.create_timer(0.1, show)
+    node.create_timer(1 / RATE, show)
     spin(node)
 
 

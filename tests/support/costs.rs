@@ -192,6 +192,7 @@ pub fn machine_time(steps: usize, in_a_row: bool) -> anyhow::Result<Duration> {
         reading: cortex_protocol::TaskReading::default(),
         session: None,
         earlier: Vec::new(),
+        context_sources: Vec::new(),
         identity: String::new(),
         tools: ToolSet::new([spec]).0,
         availability: cortex_core::Availability::default(),

@@ -95,6 +95,42 @@ pub enum WordingsCommand {
 }
 
 #[derive(Debug, Args)]
+pub struct KnowledgeArguments {
+    #[command(subcommand)]
+    pub command: KnowledgeCommand,
+    /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum KnowledgeCommand {
+    /// Add files, or all documents of folders: text, Markdown, HTML. What was added before is replaced if it has changed.
+    Add {
+        /// Files and folders.
+        #[arg(required = true, value_name = "FILE|FOLDER")]
+        paths: Vec<PathBuf>,
+    },
+    /// One line for each document.
+    List,
+    /// The passages that fit these words best, with how much of them each holds.
+    Search {
+        /// What is looked for.
+        #[arg(required = true)]
+        words: Vec<String>,
+        /// Most passages.
+        #[arg(short = 'n', long = "most", default_value_t = 5)]
+        most: usize,
+    },
+    /// Forget documents.
+    Remove {
+        /// Their ids, as the list shows them.
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
+}
+
+#[derive(Debug, Args)]
 pub struct TapeArguments {
     #[command(subcommand)]
     pub command: TapeCommand,

@@ -7,9 +7,9 @@ use cortex_process::reaper::COMMAND as GUARD;
 use cortex_watch::{IncidentArguments, WatchArguments};
 
 use crate::arguments::{
-    AnswerArguments, ApproveArguments, CallArguments, DenyArguments, DisputeArguments, PendingArguments, PlanArguments,
-    RecipeCommand, ReviseArguments, RunArguments, SendArguments, ServerArguments, StatusArguments, TapeArguments,
-    ToolsArguments, WordingsArguments,
+    AnswerArguments, ApproveArguments, CallArguments, DenyArguments, DisputeArguments, KnowledgeArguments,
+    PendingArguments, PlanArguments, RecipeCommand, ReviseArguments, RunArguments, SendArguments, ServerArguments,
+    StatusArguments, TapeArguments, ToolsArguments, WordingsArguments,
 };
 
 /// Talk to a ROS 2 robot: Cortex finds out what it can do, plans a task given in plain language, and carries it out
@@ -88,6 +88,8 @@ pub enum Command {
     Tape(TapeArguments),
     /// What the embedded command reader was told that words mean: list, forget. Needs no robot.
     Wordings(WordingsArguments),
+    /// The documents that the robot knows: add, list, search, remove. Needs no robot.
+    Knowledge(KnowledgeArguments),
     /// Check recipes: what a whole robot consists of. Needs no robot, but for `check --live`.
     Recipe {
         #[command(subcommand)]

@@ -19,6 +19,7 @@ mod command;
 mod doctor;
 pub mod environment;
 mod guard;
+mod knowledge;
 pub mod policy_report;
 pub mod recipe;
 pub mod ros_program;

@@ -14,7 +14,7 @@ const FILE_VARIABLE: &str = "CORTEX_CONFIG";
 /// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
 const PREFIX: &str = "CORTEX_";
 /// The top-level keys; other variables of the prefix are none of ours.
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "robot",
     "identity",
     "model",
@@ -29,6 +29,7 @@ const KEYS: [&str; 19] = [
     "policy",
     "approval",
     "tape",
+    "knowledge",
     "watchdog",
     "metrics",
     "web",

@@ -26,6 +26,7 @@ use figment::{Figment, Metadata};
 use serde::{Deserialize, Serialize};
 
 mod incident;
+mod knowledge;
 mod layers;
 mod log_level;
 mod mission;
@@ -38,6 +39,8 @@ mod web;
 mod wordings;
 
 use incident::IncidentConfig;
+use knowledge::KnowledgeConfig;
+pub use knowledge::KnowledgeSettings;
 pub use layers::{Layers, Value, file};
 pub use log_level::LogLevel;
 pub use mission::MeterSettings;
@@ -76,6 +79,7 @@ pub(crate) struct Config {
     pub(crate) policy: PolicyConfig,
     pub(crate) approval: ApprovalConfig,
     pub(crate) tape: TapeConfig,
+    pub(crate) knowledge: KnowledgeConfig,
     pub(crate) watchdog: WatchdogConfig,
     pub(crate) metrics: MetricsConfig,
     pub(crate) web: WebConfig,
@@ -171,6 +175,7 @@ impl Default for Config {
             policy: PolicyConfig::default(),
             approval: ApprovalConfig::default(),
             tape: TapeConfig::default(),
+            knowledge: KnowledgeConfig::default(),
             watchdog: WatchdogConfig::default(),
             metrics: MetricsConfig::default(),
             web: WebConfig::default(),
@@ -195,6 +200,8 @@ pub struct Resolved {
     /// What of the robot is offered.
     pub policy: Policy,
     pub watch: WatchSettings,
+    /// The documents that the robot knows.
+    pub knowledge: KnowledgeSettings,
     /// The page for people. None: there is none.
     pub web: Option<PageSettings>,
     /// Which messages are kept for incidents. None: none are.
@@ -278,6 +285,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
     let model: ModelChoice =
         config.model.parse().map_err(|error| anyhow::anyhow!("configuration: model (from {model_origin}): {error}"))?;
     let tape = tape::settings(&config.tape)?;
+    let knowledge = knowledge::settings(&config.knowledge, &config.robot, &tape.directory)?;
     let endpoint = ModelSettings {
         connect_timeout: seconds("endpoint.connect_timeout_s", config.endpoint.connect_timeout_s)?,
         attempt_timeout: seconds("endpoint.attempt_timeout_s", config.endpoint.attempt_timeout_s)?,
@@ -340,6 +348,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         settle_timeout,
         policy,
         watch,
+        knowledge,
         web,
         incident,
         model_origin,
@@ -365,6 +374,13 @@ fn discovery_policy(discovery: &DiscoveryConfig, conditions: &BTreeMap<String, C
         "conditions" => anyhow::anyhow!("configuration: {problem}"),
         _ => anyhow::anyhow!("configuration: discovery.{problem}"),
     })
+}
+
+/// A robot's name, or another that people gave, as the name of a file.
+fn file_name(name: &str) -> String {
+    const CHARACTERS: usize = 100;
+    let plain = |letter: char| if letter.is_alphanumeric() || letter == '-' { letter } else { '_' };
+    name.trim().chars().map(plain).take(CHARACTERS).collect()
 }
 
 /// A number of seconds as a time: above 0, at most a day.
@@ -428,6 +444,15 @@ pub fn tape_folder(layers: &Layers) -> anyhow::Result<PathBuf> {
         .extract_inner("tape")
         .map_err(|problem| anyhow::anyhow!("configuration: {problem}\nconfig/cortex.toml explains every key."))?;
     Ok(tape::settings(&config)?.directory)
+}
+
+/// Where the documents of the robot are.
+pub fn knowledge(layers: &Layers) -> anyhow::Result<KnowledgeSettings> {
+    let figment = layers.over_defaults()?;
+    let wrong = |problem| anyhow::anyhow!("configuration: {problem}\nconfig/cortex.toml explains every key.");
+    let config: KnowledgeConfig = figment.extract_inner("knowledge").map_err(wrong)?;
+    let robot: String = figment.extract_inner("robot").map_err(wrong)?;
+    knowledge::settings(&config, &robot, &tape_folder(layers)?)
 }
 
 /// The file of what the robot of this name has learnt; `None` if nothing is to be learnt.

@@ -6,10 +6,10 @@ use cortex_model::WordingFile;
 use cortex_runtime::tape::WORDINGS_FOLDER;
 use serde::{Deserialize, Serialize};
 
+use super::file_name;
+
 /// Turns learning off.
 const OFF: &str = "off";
-/// Most characters of a robot's name that are part of the name of its file.
-const NAME_CHARACTERS: usize = 100;
 
 /// Where the embedded command reader keeps what people have said yes to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -23,11 +23,7 @@ pub(crate) struct WordingsConfig {
 pub(super) fn file(wordings: &WordingsConfig, robot: &str, tapes: &Path) -> anyhow::Result<Option<WordingFile>> {
     let path = match wordings.file.trim() {
         OFF => return Ok(None),
-        "" => {
-            let plain = |letter: char| if letter.is_alphanumeric() || letter == '-' { letter } else { '_' };
-            let name: String = robot.trim().chars().map(plain).take(NAME_CHARACTERS).collect();
-            tapes.join(WORDINGS_FOLDER).join(format!("{name}.jsonl"))
-        }
+        "" => tapes.join(WORDINGS_FOLDER).join(format!("{}.jsonl", file_name(robot))),
         configured => PathBuf::from(configured),
     };
     // A relative one would be another for each folder that Cortex is started from.

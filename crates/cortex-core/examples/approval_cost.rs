@@ -56,6 +56,7 @@ fn mission(tools: &ToolSet, policy: &PolicySetup) -> (Duration, u32) {
         reading: TaskReading::default(),
         session: None,
         earlier: Vec::new(),
+        context_sources: Vec::new(),
         identity: String::new(),
         tools: tools.clone(),
         availability: Availability::default(),

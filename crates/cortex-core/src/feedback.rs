@@ -114,6 +114,17 @@ fn line_of_people(event: &MissionEvent) -> String {
     }
 }
 
+/// What was found on record, and which sources could not be asked.
+fn on_record(found: &[String], missing: &[String]) -> String {
+    let found = if found.is_empty() { "nothing".to_owned() } else { found.join(" ") };
+    let text = format!("on record: {}", capped(&found, SHOWN));
+    if missing.is_empty() {
+        text
+    } else {
+        format!("{text}; could not be asked: {}", capped(&missing.join(", "), SHOWN))
+    }
+}
+
 /// The event in one line.
 #[must_use]
 pub fn line(event: &MissionEvent) -> String {
@@ -123,6 +134,7 @@ pub fn line(event: &MissionEvent) -> String {
         MissionEvent::Queued { ahead } => format!("waiting for {} before this one", counted(*ahead, "task")),
         MissionEvent::Planning { turn, plan: 1 } => format!("planning (turn {turn})"),
         MissionEvent::Planning { turn, .. } => format!("asking for the answer or a further plan (turn {turn})"),
+        MissionEvent::ContextGathered { found, missing } => on_record(found, missing),
         MissionEvent::ToolsOffered { offered, left_out } => {
             format!("offering {} of {}", offered.len(), counted(offered.len() + left_out.len(), "tool"))
         }

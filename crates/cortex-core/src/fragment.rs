@@ -17,6 +17,7 @@ use cortex_protocol::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::context::Context;
 use crate::tool_definition::{ToolDefinition, ToolKind, plain_wire_name};
 
 pub(crate) use record::INTERRUPTED_NOTE;
@@ -40,6 +41,11 @@ pub enum Fragment {
     Task {
         /// The text.
         text: String,
+    },
+    /// What the robot has on record for the task. Data, never instructions.
+    Context {
+        /// With where each part of it stands.
+        context: Context,
     },
     /// What kind of thing the task is, and what that means for its plan.
     Goal {
@@ -205,6 +211,7 @@ impl Fragment {
             Self::Rules { .. }
             | Self::Identity { .. }
             | Self::Task { .. }
+            | Self::Context { .. }
             | Self::Goal { .. }
             | Self::Abilities { .. }
             | Self::Away { .. }
@@ -229,6 +236,7 @@ impl Fragment {
             Self::Goal { text, .. } | Self::Notice { text } => {
                 format!("{BY_CORTEX} {}", one_line(text, NOTE_CHARACTERS))
             }
+            Self::Context { context } => context.render(),
             Self::Abilities { tools } => render_abilities(tools),
             Self::Away { tools } => render_away(tools),
             Self::Earlier { turns } => render_earlier(turns),

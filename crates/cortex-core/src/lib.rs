@@ -12,6 +12,7 @@
 //! - [`for_each`]: steps for each of several values;
 //! - [`confirmation`]: reading a decision;
 //! - [`meter`]: what a robot spends: the way and the energy;
+//! - [`context`]: what the robot has on record for a task;
 //! - [`condition`]: what must hold of the robot, judged by what was observed;
 //! - [`availability`]: what is kept from the missions while a part of the robot has failed;
 //! - [`feedback`]: one readable line for each event;
@@ -23,6 +24,7 @@ pub mod availability;
 pub mod chat;
 pub mod condition;
 pub mod confirmation;
+pub mod context;
 pub mod control;
 mod control_port;
 pub mod feedback;
@@ -45,6 +47,7 @@ pub mod toolset;
 
 pub use availability::{Availability, AvailableTools, RemovedTools};
 pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition, ToolKind};
+pub use context::{Context, ContextError, ContextPassage, ContextQuery, ContextSource, MissingSource};
 pub use control::{CONTROL_LEASE, ControlLoss, ControlRefusal};
 pub use control_port::ControlPort;
 pub use fragment::Fragment;

@@ -88,6 +88,7 @@ fn drive(replies: &[ChatReply]) -> (usize, usize, MissionStatus) {
         reading: TaskReading::default(),
         session: None,
         earlier: Vec::new(),
+        context_sources: Vec::new(),
         identity: String::new(),
         tools: ToolSet::new(vec![base()]).0,
         availability: Availability::default(),

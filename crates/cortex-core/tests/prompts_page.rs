@@ -103,6 +103,7 @@ impl Told {
                 reading: task_class::read(task, robot().iter()),
                 session: None,
                 earlier: Vec::new(),
+                context_sources: Vec::new(),
                 identity: "A service robot of the ground floor: a base with a camera and a speaker.".to_owned(),
                 tools: robot(),
                 availability: Availability::default(),

@@ -78,6 +78,7 @@ async fn told(task: &str, look: ToolPhase, found: &[(&str, Value)]) -> (MissionS
         task: task.to_owned(),
         session: None,
         earlier: Vec::new(),
+        context_sources: Vec::new(),
         identity: String::new(),
         tools,
         availability: cortex_core::Availability::default(),

@@ -68,6 +68,7 @@ fn setup(task: &str, tools: ToolSet, limits: MissionLimits) -> MissionSetup {
         reading: cortex_language::task_class::read(task, tools.iter()),
         session: None,
         earlier: Vec::new(),
+        context_sources: Vec::new(),
         identity: String::new(),
         tools,
         availability: cortex_core::Availability::default(),

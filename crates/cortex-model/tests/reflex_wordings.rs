@@ -101,6 +101,7 @@ impl TestRobot {
             reading: cortex_language::task_class::read(task, tools.iter()),
             session: None,
             earlier: Vec::new(),
+            context_sources: Vec::new(),
             identity: String::new(),
             tools,
             availability: cortex_core::Availability::default(),

@@ -77,6 +77,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Guard { .. } => Ok(ExitCode::SUCCESS),
         Command::Tape(_)
         | Command::Wordings(_)
+        | Command::Knowledge(_)
         | Command::Watch(_)
         | Command::Incident(_)
         | Command::Completion { .. } => {

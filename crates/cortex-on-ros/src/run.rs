@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_command_line::StartArguments;
-use cortex_config::{Resolved, Sources};
+use cortex_config::{KnowledgeSettings, Resolved, Sources};
 use cortex_core::{IncidentPort, LogPort, ToolProvider};
 use cortex_custom_actions::CustomActions;
 use cortex_events as events;
+use cortex_knowledge::{Knowledge, SqliteStore};
 use cortex_model::Reflex;
 use cortex_node::management::{self, Among, Management, tell};
 use cortex_node::{Agent, IncidentKeeper, Operators, SelfWatch, Watched, logging};
@@ -20,7 +21,7 @@ use cortex_robot::{self as robot, Robot};
 use cortex_ros::{OWN_NAMES, RobotViews, StopMemory, StopServer, StopStore, TaskServer};
 use cortex_ros_client::serving::Serving;
 use cortex_ros_client::{Instances, RosNode};
-use cortex_runtime::{CallBounds, DryRun, Gate, JournalSettings, Runtime, RuntimeConfig, StopRecord};
+use cortex_runtime::{CallBounds, ContextSources, DryRun, Gate, JournalSettings, Runtime, RuntimeConfig, StopRecord};
 use cortex_status::{Endpoint, Metrics, ModelWatch};
 use tokio::sync::broadcast;
 
@@ -136,7 +137,8 @@ async fn serve(
     let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
     let gate = watch.as_ref().map(supervision::Watch::gate).unwrap_or_default();
     let provided = Provided::by(robot, recipe.as_ref(), &gate, bounds, dry_run)?;
-    let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), gate, ..resolved.runtime };
+    let context = context_sources(&resolved.knowledge);
+    let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), gate, context, ..resolved.runtime };
     keep_records(&mut config, robot, dry_run);
     // Before anything begins, whoever wants it.
     let memory = stop_memory(&mut config);
@@ -243,6 +245,16 @@ async fn end_threads(self_watch: SelfWatch, stop: StopServer) {
         stop.shut_down();
     };
     let _ = tokio::task::spawn_blocking(ending).await;
+}
+
+/// What planning is told besides the task and the tools.
+fn context_sources(knowledge: &KnowledgeSettings) -> ContextSources {
+    let KnowledgeSettings { file, results, with_metadata, is_enabled } = knowledge;
+    if !is_enabled {
+        return ContextSources::default();
+    }
+    let store = Arc::new(SqliteStore::at(file));
+    ContextSources::new(vec![Arc::new(Knowledge::new(store, *results, *with_metadata))])
 }
 
 /// Says in the records whether it is a rehearsal, and which robot it is about.

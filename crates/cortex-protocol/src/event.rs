@@ -61,6 +61,7 @@ impl MissionEvent {
             Self::Queued { .. } => ("agent", "mission", "queued", "cortex"),
             Self::Classified { .. } => ("agent", "mission", "classified", "cortex"),
             Self::Planning { .. } => ("agent", "plan", "requested", "cortex"),
+            Self::ContextGathered { .. } => ("agent", "context", "gathered", "cortex"),
             Self::ToolsOffered { .. } => ("agent", "tools", "offered", "cortex"),
             Self::Compacted { .. } => ("agent", "model", "compacted", "cortex"),
             Self::Researching { .. } => ("tool", "research", "started", "model"),

@@ -309,6 +309,13 @@ pub enum MissionEvent {
         /// Which plan, from 1.
         plan: u32,
     },
+    /// What the robot has on record for the task was gathered for the planner.
+    ContextGathered {
+        /// Where each passage stands, as people cite it.
+        found: Vec<String>,
+        /// The sources that could not be asked.
+        missing: Vec<String>,
+    },
     /// There are more tools than the model is offered; these are.
     ToolsOffered {
         /// What it is offered, in order.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use cortex_core::{ApprovalSettings, MissionLimits, Policy};
 
+use crate::context::ContextSources;
 use crate::dispatch::CallBounds;
 use crate::gate::Gate;
 use crate::journal::JournalSettings;
@@ -29,6 +30,8 @@ pub struct RuntimeConfig {
     pub source: String,
     /// What the robot is, in words for the model. May be empty.
     pub identity: String,
+    /// What the robot has on record, for each plan.
+    pub context: ContextSources,
     /// The bounds of each mission.
     pub limits: MissionLimits,
     /// What is done with a second task.
@@ -59,6 +62,7 @@ impl Default for RuntimeConfig {
         Self {
             source: "/robot/cortex".to_owned(),
             identity: String::new(),
+            context: ContextSources::default(),
             limits: MissionLimits::default(),
             queue: QueuePolicy::Queue { length: 4 },
             calls: CallBounds::default(),

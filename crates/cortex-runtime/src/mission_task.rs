@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use cortex_core::feedback::in_seconds;
 use cortex_core::fragment::capped;
-use cortex_core::mission::{MissionSetup, PolicySetup, RequestId};
+use cortex_core::mission::{GatheringId, MissionSetup, PolicySetup, RequestId};
 use cortex_core::policy::RobotState;
 use cortex_core::{
-    Availability, CONFIRMATION_HOLDS, CallObserver, CancelReason, ChatModel, ChatRequest, Effect, Input, Invocation,
-    Mission, ModelError, ModelErrorKind, ToolSet,
+    Availability, CONFIRMATION_HOLDS, CallObserver, CancelReason, ChatModel, ChatRequest, ContextQuery, Effect, Input,
+    Invocation, Mission, ModelError, ModelErrorKind, ToolSet,
 };
 use cortex_language::task_class;
 use cortex_protocol::{
@@ -22,6 +22,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
 use crate::by_hand::{self, GivenCall};
@@ -86,6 +87,8 @@ struct MissionTask {
     inputs: mpsc::Sender<Input>,
     reporter: Reporter,
     requests: BTreeMap<u32, AbortHandle>,
+    /// The question to the sources of the record that the mission waits for.
+    gathering: Option<AbortOnDropHandle<()>>,
     /// Dropping one cancels its call: should this task die, nothing that it began goes on.
     calls: BTreeMap<CallId, DropGuard>,
     result: Option<MissionResult>,
@@ -116,10 +119,12 @@ pub(crate) async fn run_mission(
     let mut limits = shared.config.limits.clone();
     let (mut model, mut reopens) = (Arc::clone(&shared.model), None);
     let mut reading = None;
+    let mut context_sources = shared.config.context.names();
     match work {
         Work::Task => {}
         Work::Reopened(reopened) => reopens = Some(*reopened),
         Work::ByHand { call, .. } => {
+            context_sources.clear();
             limits = by_hand::limits(limits);
             reading = Some(by_hand::reading(&call, &registry.tools));
             model = Arc::new(GivenCall::new(*call));
@@ -133,6 +138,7 @@ pub(crate) async fn run_mission(
         task,
         session,
         earlier,
+        context_sources,
         identity: shared.config.identity.clone(),
         tools: registry.tools.clone(),
         availability: contained,
@@ -164,6 +170,7 @@ pub(crate) async fn run_mission(
         inputs,
         reporter,
         requests: BTreeMap::new(),
+        gathering: None,
         calls: BTreeMap::new(),
         result: None,
     };
@@ -328,6 +335,7 @@ impl MissionTask {
         }
         match effect {
             Effect::AskModel { request, chat } => self.ask_model(request, chat),
+            Effect::GatherContext { gathering, query } => self.gather_context(gathering, query),
             Effect::AbandonModel { request } => {
                 if let Some(running) = self.requests.remove(&request.0) {
                     running.abort();
@@ -362,6 +370,16 @@ impl MissionTask {
             let _ = inputs.send(Input::ModelReplied { request, reply }).await;
         });
         self.requests.insert(request.0, running.abort_handle());
+    }
+
+    fn gather_context(&mut self, gathering: GatheringId, query: ContextQuery) {
+        let (sources, inputs) = (self.shared.config.context.clone(), self.inputs.clone());
+        let running = self.shared.tracker.spawn(async move {
+            let context = sources.gather(&query).await;
+            // A closed mission needs nothing any more.
+            let _ = inputs.send(Input::ContextGathered { gathering, context }).await;
+        });
+        self.gathering = Some(AbortOnDropHandle::new(running));
     }
 
     fn invoke(&mut self, call: CallId, tool_call: ToolCall, fingerprint: ToolFingerprint) {

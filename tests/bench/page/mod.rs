@@ -21,8 +21,11 @@ use crate::table::Table;
 use port::TalkativePort;
 use readers::{Gathered, Reader, break_off};
 
-/// Pages that are open: one in a browser, one that reads nothing, and readers of the stream.
+/// Pages that are open: two in a browser, one that reads nothing, and readers of the stream.
 const PAGES: usize = 50;
+/// What the camera sends, 10 MB/s: its width, height, and pictures a second.
+const CAMERA: [&str; 3] = ["640", "480", "11"];
+const CAMERA_SHOWN: &str = "640 × 480 · rgb8";
 /// For how long lines are timed.
 const TIMED: Duration = Duration::from_secs(10);
 /// Disconnects, and readers that share them.
@@ -53,10 +56,10 @@ const TIME_OPENING: &str = "
     return { paint: performance.getEntriesByName('first-contentful-paint')[0].startTime,
              bytes: all.reduce((sum, entry) => sum + entry.transferSize, 0) };";
 
-/// Under load: lines at 1 kHz, [`PAGES`] pages, one of which reads nothing.
+/// Under load: lines at 1 kHz, a camera at 10 MB/s that is looked at, [`PAGES`] pages, one of which reads nothing.
 pub(crate) async fn under_load(test_robot: &mut TestRobot, table: &mut Table) -> anyhow::Result<()> {
     let robot = BusyRobot::start(test_robot).await?;
-    let port = Arc::new(TalkativePort::new(robot.stop_handle())?);
+    let port = Arc::new(TalkativePort::new(robot.stop_handle(), Arc::new(robot.views()))?);
     let settings = WebSettings::new("127.0.0.1:0".parse()?, "Bench");
     let server = WebServer::start(settings, Arc::clone(&port) as Arc<dyn cortex_core::OperatorPort>)?;
     let address = server.address();
@@ -64,7 +67,11 @@ pub(crate) async fn under_load(test_robot: &mut TestRobot, table: &mut Table) ->
     openings(address, &browser, table).await?;
     let talking = port.talk();
     let stuck = Reader::connect(address, None).await?;
-    let readers = try_join_all((2..PAGES).map(|_| Reader::connect(address, None))).await?;
+    test_robot.start_python("lens", "page_camera.py", &CAMERA).await;
+    let watching = browser.open(&format!("http://{address}/"), Viewport::Wide, Colours::Light).await;
+    watching.click("nav a", "Robot").await;
+    watching.wait_for(".camera-panel", CAMERA_SHOWN).await;
+    let readers = try_join_all((3..PAGES).map(|_| Reader::connect(address, None))).await?;
     let readers: Vec<_> = readers.into_iter().map(Reader::read_on).collect();
     let page = browser.open(&format!("http://{address}/"), Viewport::Wide, Colours::Light).await;
     page.wait_for(".log .line-text", "line").await;
@@ -75,7 +82,10 @@ pub(crate) async fn under_load(test_robot: &mut TestRobot, table: &mut Table) ->
     let delays = times(&page.script("return window.delays", Vec::new()).await);
     ensure!(!delays.is_empty(), "no line came into the page");
     table.add_times(
-        format!("from a line to the document of a page in Chromium, 1 kHz, {PAGES} pages of which one reads nothing"),
+        format!(
+            "from a line to the document of a page in Chromium, 1 kHz, {PAGES} pages of which one reads nothing and one \
+             looks at a camera of 10 MB/s"
+        ),
         "50 ms (p99)",
         &delays,
     );
@@ -100,7 +110,9 @@ pub(crate) async fn under_load(test_robot: &mut TestRobot, table: &mut Table) ->
         "10 ms beyond the network (p99)",
         &stops,
     );
+    watching.wait_for(".camera-panel", CAMERA_SHOWN).await;
     page.close().await;
+    watching.close().await;
     drop((readers, stuck));
     disconnects(address, table).await?;
     drop(talking);

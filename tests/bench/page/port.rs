@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use async_trait::async_trait;
-use cortex_core::{ClientPort, ControlLoss, ControlPort, EventStream, OperatorPort, OverviewStream};
+use cortex_core::{ClientPort, ControlLoss, ControlPort, EventStream, OperatorPort, OverviewStream, RobotPort};
 use cortex_protocol::event::{EventData, SPEC_VERSION};
 use cortex_protocol::overview::{OVERVIEW_VERSION, Overview};
 use cortex_protocol::{
@@ -25,11 +25,12 @@ const MISSION: &str = "talkative";
 /// Between two lines: 1 kHz.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// What the page is shown; a STOP goes to the stop of a robot.
+/// What the page is shown: the lines, and the topics of a robot, to whose stop a STOP goes.
 pub(crate) struct TalkativePort {
     events: Arc<Events>,
     overview: watch::Sender<Arc<Overview>>,
     stop: StopHandle,
+    views: Arc<dyn RobotPort>,
     /// When the last cancel of each stop was sent, of those that found something in flight. A page asks once more where
     /// the first answer is late.
     pub(crate) stops: watch::Sender<Vec<Instant>>,
@@ -85,7 +86,7 @@ fn line(number: usize) -> CloudEvent {
 }
 
 impl TalkativePort {
-    pub(crate) fn new(stop: StopHandle) -> anyhow::Result<Self> {
+    pub(crate) fn new(stop: StopHandle, views: Arc<dyn RobotPort>) -> anyhow::Result<Self> {
         let overview = json!({
             "version": OVERVIEW_VERSION, "at_ms": 1, "started_ms": 1, "robot": "Bench", "node": "/bench/cortex", "tools": 0,
             "stop": {"stopped": false, "stops": 0, "why": "", "not_stopped": []},
@@ -99,6 +100,7 @@ impl TalkativePort {
             events: Arc::default(),
             overview: watch::Sender::new(Arc::new(overview)),
             stop,
+            views,
             stops: watch::Sender::new(Vec::new()),
         })
     }
@@ -218,6 +220,10 @@ impl OperatorPort for TalkativePort {
 
     fn tools(&self) -> Vec<ToolSpec> {
         Vec::new()
+    }
+
+    fn robot(&self) -> Option<Arc<dyn RobotPort>> {
+        Some(Arc::clone(&self.views))
     }
 
     async fn recorded(&self, _before: Option<MissionId>, _most: usize) -> Result<Vec<RecordedMission>, CommandError> {

@@ -77,6 +77,11 @@ impl Conversation {
         self.turn = 0;
     }
 
+    /// Whether nothing was asked yet in this planning phase.
+    pub(super) fn is_phase_new(&self) -> bool {
+        self.turn == 0
+    }
+
     /// Counts one more turn of the planning phase and returns its number, from 1.
     pub(super) fn next_turn(&mut self) -> u32 {
         self.turn += 1;

@@ -96,7 +96,7 @@ impl Mission {
                 then: Ending::Failed { .. } | Ending::Closed { .. } | Ending::Cancelled { .. }, ..
             } => {}
             Phase::Halting { then: after, .. } => *after = then,
-            Phase::Planning { .. } => {
+            Phase::Gathering { .. } | Phase::Planning { .. } => {
                 self.abandon_model();
                 self.phase = Phase::Interrupted { is_told: true };
             }

@@ -7,8 +7,10 @@ use cortex_protocol::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::context::GatheringId;
 use crate::availability::Availability;
 use crate::chat::{ChatReply, ChatRequest};
+use crate::context::{Context, ContextQuery};
 use crate::policy::RobotState;
 use crate::ports::ModelError;
 use crate::toolset::{ToolChanges, ToolSet};
@@ -46,6 +48,13 @@ pub enum Input {
         request: RequestId,
         /// What it said.
         reply: Result<ChatReply, ModelError>,
+    },
+    /// What is on record for the task was gathered.
+    ContextGathered {
+        /// For which question.
+        gathering: GatheringId,
+        /// What it is, and which sources are missing.
+        context: Context,
     },
     /// A background call was accepted and goes on.
     CallAccepted {
@@ -141,6 +150,13 @@ pub enum Effect {
         request: RequestId,
         /// What to ask.
         chat: ChatRequest,
+    },
+    /// Gather what is on record for the task; answer with [`Input::ContextGathered`], in bounded time.
+    GatherContext {
+        /// Matches the answer.
+        gathering: GatheringId,
+        /// What is to be planned.
+        query: ContextQuery,
     },
     /// Drop the model's request.
     AbandonModel {

@@ -65,6 +65,7 @@
 //!   `compaction`: keeping its conversation within bounds;
 //! - `standing_tasks`: orders that go on; `evidence`: what shows that they are fulfilled; `collections`: what `<each place>` stands
 //!   for;
+//! - `context`: what the robot has on record for the task;
 //! - `tool_presence`: components that leave and come back;
 //! - `stall_timeouts`: what would go on for ever ends;
 //! - `ask_person`: what the model asks people; `dispute`: what they reopen;
@@ -86,6 +87,7 @@ use absences::Absences;
 use approval::Approvals;
 use availability::MissionAvailability;
 use clock::Clock;
+use context::MissionContext;
 use conversation::Conversation;
 use in_flight::RunningCall;
 use interruption::Interruptions;
@@ -113,6 +115,7 @@ mod closing;
 mod collections;
 mod commitment;
 mod compaction;
+mod context;
 mod conversation;
 mod dispute;
 mod ending;
@@ -152,6 +155,7 @@ pub use crate::step_groups::ARRANGE_TOOL;
 pub use approval::AnswerProblem;
 pub use ask_person::ASK_PERSON;
 pub use budget::Prices;
+pub use context::GatheringId;
 pub use dispute::{DISPUTED, Reopened};
 pub use io::{CancelReason, Effect, Input, RequestId};
 pub use prompts::DECLINE_TOOL;
@@ -174,6 +178,9 @@ pub struct Mission {
     spending: Spending,
     /// The planning conversation with the model.
     conversation: Conversation,
+    /// What the robot has on record for the task.
+    #[serde(default)]
+    context: MissionContext,
     /// The tools that the model may call.
     offer: Offer,
     /// The current plan and how far it got.
@@ -216,6 +223,7 @@ impl Mission {
             clock: Clock::default(),
             spending: Spending::default(),
             conversation: Conversation::new(),
+            context: MissionContext::default(),
             offer: Offer::default(),
             run: PlanRun::default(),
             calls: RunningCalls::new(),
@@ -237,6 +245,7 @@ impl Mission {
         match input {
             Input::Start => self.on_start(),
             Input::ModelReplied { request, reply } => self.on_model_replied(request, reply),
+            Input::ContextGathered { gathering, context } => self.on_context_gathered(gathering, context),
             Input::CallAccepted { call } => self.on_call_accepted(call),
             Input::CallProgressed { call, feedback } => self.on_call_progressed(call, feedback),
             Input::CallEnded { call, outcome } => self.on_call_ended(call, outcome),
@@ -263,6 +272,7 @@ impl Mission {
             Phase::New | Phase::Finished => return None,
             Phase::Halting { until, .. } => return Some(*until),
             Phase::Interrupted { .. } => return Some(self.interrupted_wake()),
+            Phase::Gathering { until, .. } => Some(*until),
             Phase::Asking { until, .. } => Some(self.question_ends(*until)),
             Phase::Waiting { until, .. } => Some(self.next_stall().map_or(*until, |stall| stall.min(*until))),
             Phase::Planning { .. }
@@ -358,6 +368,7 @@ impl Mission {
             Phase::Waiting { step, until, asked } if self.clock.now() >= until || self.notice_stalls() => {
                 self.confirm(step, asked, None);
             }
+            Phase::Gathering { until, .. } if self.clock.now() >= until => self.give_up_gathering(),
             Phase::Asking { .. } => self.end_unanswered_question(),
             Phase::Underway if self.has_due_retry() => self.advance(),
             Phase::Away { .. } => self.end_wait_if_over(),

@@ -6,10 +6,10 @@ use cortex_protocol::{CallId, QuestionNumber, StepNumber, ToolCall, ToolFingerpr
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::RequestId;
 use super::approval::AfterAnswer;
 use super::ask_person::Choice;
 use super::tool_presence::AfterWait;
+use super::{GatheringId, RequestId};
 use crate::chat::ModelCall;
 use crate::step_groups::StepGroups;
 
@@ -18,6 +18,11 @@ use crate::step_groups::StepGroups;
 #[serde(rename_all = "snake_case")]
 pub(super) enum Phase {
     New,
+    /// What is on record for the task is gathered; then the model makes a plan or an answer.
+    Gathering {
+        gathering: GatheringId,
+        until: Duration,
+    },
     /// The model makes a plan or an answer.
     Planning {
         request: RequestId,

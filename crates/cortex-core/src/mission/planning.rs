@@ -18,8 +18,15 @@ use crate::step_groups::ARRANGE_TOOL;
 const SAME: &str = "the same as for the call before";
 
 impl Mission {
-    /// Asks for a plan or an answer, one turn further.
+    /// Asks for a plan or an answer, one turn further; at the beginning of a phase, with what is on record for the task.
     pub(super) fn ask_for_plan(&mut self) {
+        if !self.gathers_context() {
+            self.request_plan();
+        }
+    }
+
+    /// Asks the model for a plan or an answer.
+    pub(super) fn request_plan(&mut self) {
         let turn = self.conversation.next_turn();
         if turn > self.setup.limits.max_planning_steps {
             let turns = self.setup.limits.max_planning_steps;
@@ -32,6 +39,7 @@ impl Mission {
         self.compact();
         let mut chat =
             prompts::planning_request(&self.setup, self.task_state.class, self.offer.names(), &self.conversation);
+        self.add_context(&mut chat);
         self.add_goal(&mut chat);
         self.add_ask_person(&mut chat);
         self.add_containment(&mut chat);

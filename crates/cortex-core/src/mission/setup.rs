@@ -162,6 +162,9 @@ pub struct MissionSetup {
     pub session: Option<SessionId>,
     /// The earlier tasks of that conversation, oldest first.
     pub earlier: Vec<Turn>,
+    /// The sources of what the robot has on record, by name. None: nothing is gathered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context_sources: Vec<String>,
     /// What the robot is, for the model. May be empty.
     pub identity: String,
     /// The tools of the robot.

@@ -67,6 +67,7 @@ impl Mission {
             } => Err(RevisionProblem::Ending),
             Phase::Halting { then: Ending::Replan { .. } | Ending::Revised | Ending::Interrupted { .. }, .. }
             | Phase::Interrupted { .. }
+            | Phase::Gathering { .. }
             | Phase::Planning { .. }
             | Phase::Researching { .. }
             | Phase::Confirming { .. }
@@ -99,7 +100,7 @@ impl Mission {
             // What follows takes the revision with it.
             Phase::Interrupted { .. } | Phase::Halting { then: Ending::Interrupted { .. }, .. } => {}
             Phase::Halting { then, .. } => *then = Ending::Revised,
-            Phase::Planning { .. } => {
+            Phase::Gathering { .. } | Phase::Planning { .. } => {
                 self.abandon_model();
                 self.plan_as_revised();
             }
@@ -185,7 +186,7 @@ impl Mission {
     pub(super) fn plan_as_revised(&mut self) {
         // What the model has been told of stands in the conversation already.
         let ended = match &self.phase {
-            Phase::Planning { .. } => None,
+            Phase::Gathering { .. } | Phase::Planning { .. } => None,
             _ => (self.run.number() > 0).then(|| self.plan_record()),
         };
         let untold = self.revisions.take_new();

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use cortex_core::mission::DISPUTED;
-use cortex_core::{CallArguments, ChatRequest, Fragment, Message, ToolDefinition};
-use cortex_protocol::{MissionStatus, StepReport, StepStatus, ToolOutcome, Turn};
+use cortex_core::{CallArguments, ChatRequest, ContextPassage, Fragment, Message, ToolDefinition};
+use cortex_protocol::{MissionStatus, StepReport, StepStatus, TaskClass, ToolOutcome, Turn};
 use serde_json::{Map, Value};
 
 /// How the core notes a step that did not fit into the plan; it may be planned again.
@@ -38,6 +38,10 @@ pub(super) struct Conversation<'r> {
     pub(super) answer_was_not_enough: bool,
     /// What the robot can do, though not for this task.
     pub(super) abilities: &'r [ToolDefinition],
+    /// What the robot has on record for the task.
+    pub(super) on_record: &'r [ContextPassage],
+    /// What kind of thing the task is.
+    pub(super) class: Option<TaskClass>,
     /// What it could do a moment ago: a call of it waits for it.
     pub(super) away: Vec<&'r ToolDefinition>,
     /// What the robot is, as its configuration says. Empty: it says nothing.
@@ -83,6 +87,8 @@ impl<'r> Conversation<'r> {
                             Fragment::Notice { .. } => read.answer_was_not_enough = read.has_answered,
                             Fragment::Identity { text } => read.identity = text.trim(),
                             Fragment::Abilities { tools } => read.abilities = tools,
+                            Fragment::Context { context } => read.on_record = &context.passages,
+                            Fragment::Goal { class, .. } => read.class = Some(*class),
                             Fragment::Away { tools } => read.away = tools.iter().map(|away| &away.tool).collect(),
                             _ => {}
                         }

@@ -7,7 +7,7 @@
 //!
 //! The way of a task: `conversation` (what the request tells) → `toolbox` (the tools, and what the task means to them) →
 //! `clarification` (where it may mean several things) → `stages` (what is to be done now) → `answers` and `small_talk`
-//! (what is said, with the sentences that `offers` finds). Steps are decided upon in `confirmation`.
+//! (what is said, with the sentences that `offers` finds), or `on_record` (a question that a document answers). Steps are decided upon in `confirmation`.
 //!
 //! It keeps no state: the same request always gets the same reply, but for the questions that a person has answered with
 //! yes. These are `learnt`, and kept by [`crate::wordings`]: what is known goes in with a request, and what is to be learnt
@@ -23,6 +23,7 @@ mod confirmation;
 mod conversation;
 mod learnt;
 mod offers;
+mod on_record;
 mod readable;
 mod refusals;
 mod schema;
@@ -99,6 +100,9 @@ fn plan(request: &ChatRequest, known: &Wordings) -> Planned {
         Some(report) => answered(answers::failed(&conversation.steps, report)).into(),
         None => go_on(request, &conversation, known),
     };
+    if let Some(answer) = on_record::answer(&conversation, &planned.reply) {
+        planned = answered(answer).into();
+    }
     // Said with the first calls, and once more in the end.
     let remark = match conversation.remark {
         Some(_) if !planned.reply.calls.is_empty() => None,

@@ -327,6 +327,7 @@ fn routing(entry: &Entry<'_>) -> Routing {
         Entry::Input { input, .. } => match input.as_ref() {
             Input::Start => ("agent", "input", "start", "cortex"),
             Input::ModelReplied { .. } => ("agent", "input", "model_replied", "model"),
+            Input::ContextGathered { .. } => ("agent", "input", "context_gathered", "cortex"),
             Input::CallAccepted { .. } => ("tool", "input", "call_accepted", "component"),
             Input::CallProgressed { .. } => ("tool", "input", "call_progressed", "component"),
             Input::CallEnded { .. } => ("tool", "input", "call_ended", "component"),
@@ -343,6 +344,7 @@ fn routing(entry: &Entry<'_>) -> Routing {
         },
         Entry::Effect { effect } => match effect.as_ref() {
             Effect::AskModel { .. } => ("agent", "effect", "ask_model", "cortex"),
+            Effect::GatherContext { .. } => ("agent", "effect", "gather_context", "cortex"),
             Effect::AbandonModel { .. } => ("agent", "effect", "abandon_model", "cortex"),
             Effect::Invoke { .. } => ("tool", "effect", "invoke", "cortex"),
             Effect::CancelCall { .. } => ("tool", "effect", "cancel_call", "cortex"),
@@ -377,6 +379,9 @@ fn text(entry: &Entry<'_>) -> String {
             Input::ModelReplied { reply: Err(problem), .. } => {
                 format!("the model failed: {}", capped(&problem.message, SHOWN))
             }
+            Input::ContextGathered { context, .. } => {
+                format!("{} passages are on record", context.passages.len())
+            }
             Input::CallAccepted { call } => format!("{call} was accepted"),
             Input::CallProgressed { call, feedback } => format!("{call}: {}", capped(feedback, SHOWN)),
             Input::CallEnded { call, outcome } => {
@@ -409,6 +414,9 @@ fn text(entry: &Entry<'_>) -> String {
         Entry::Effect { effect } => match effect.as_ref() {
             Effect::AskModel { request, chat } => {
                 format!("asking the model, request {}: {:?}", request.0, chat.purpose)
+            }
+            Effect::GatherContext { query, .. } => {
+                format!("asking what is on record for: {}", capped(&query.task, SHOWN))
             }
             Effect::AbandonModel { request } => format!("dropping request {} to the model", request.0),
             Effect::Invoke { call, tool_call, .. } => {

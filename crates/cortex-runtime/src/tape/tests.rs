@@ -24,6 +24,7 @@ fn setup() -> MissionSetup {
         reading: TaskReading::default(),
         session: None,
         earlier: Vec::new(),
+        context_sources: Vec::new(),
         identity: String::new(),
         tools: ToolSet::default(),
         availability: cortex_core::Availability::default(),

@@ -75,9 +75,11 @@ pub(crate) fn tone(event: &MissionEvent) -> Tone {
         MissionEvent::Disputed { .. } | MissionEvent::Accepted { .. } => Tone::Person,
         MissionEvent::Progress { in_flight } if in_flight.iter().any(|one| one.stalled.is_some()) => Tone::Warning,
         MissionEvent::Progress { .. } | MissionEvent::Planning { .. } | MissionEvent::Classified { .. } => Tone::Quiet,
-        MissionEvent::ToolsOffered { .. } | MissionEvent::Compacted { .. } | MissionEvent::Researching { .. } => {
-            Tone::Quiet
-        }
+        MissionEvent::ContextGathered { missing, .. } if !missing.is_empty() => Tone::Warning,
+        MissionEvent::ContextGathered { .. }
+        | MissionEvent::ToolsOffered { .. }
+        | MissionEvent::Compacted { .. }
+        | MissionEvent::Researching { .. } => Tone::Quiet,
         MissionEvent::ModelMistake { .. }
         | MissionEvent::Correcting { .. }
         | MissionEvent::Retrying { .. }

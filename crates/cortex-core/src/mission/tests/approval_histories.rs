@@ -107,6 +107,7 @@ impl History {
             reading: task_class::read("do it", robots()[0].iter()),
             session: None,
             earlier: vec![],
+            context_sources: Vec::new(),
             identity: String::new(),
             tools: robots()[0].clone(),
             availability: crate::Availability::default(),
@@ -316,7 +317,10 @@ impl History {
                         begun.push((call, tool_call, fingerprint));
                     }
                 }
-                Effect::CancelCall { .. } | Effect::Say { .. } | Effect::Finish { .. } => {}
+                Effect::GatherContext { .. }
+                | Effect::CancelCall { .. }
+                | Effect::Say { .. }
+                | Effect::Finish { .. } => {}
                 Effect::Report { event } => match event {
                     MissionEvent::StepStarted { call, step, .. } => {
                         if let Some(place) = begun.iter().position(|(id, ..)| *id == call) {

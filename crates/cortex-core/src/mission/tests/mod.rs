@@ -5,6 +5,7 @@ mod approval_histories;
 mod argument_repairs;
 mod budgets;
 mod confirmations;
+mod context;
 mod groups;
 mod interruption;
 mod meters;
@@ -115,6 +116,8 @@ pub(super) struct Story {
     held: BTreeSet<String>,
     pub(super) lines: Vec<String>,
     pub(super) requests: Vec<ChatRequest>,
+    /// What was asked of the sources of the record; the test answers.
+    pub(super) gatherings: Vec<(GatheringId, crate::ContextQuery)>,
     pub(super) invoked: Vec<(CallId, ToolCall)>,
     pub(super) cancelled: Vec<CallId>,
     pub(super) abandoned: Vec<RequestId>,
@@ -157,6 +160,7 @@ impl Story {
                 reading: task_class::read(task, tools.iter()),
                 session: None,
                 earlier: vec![],
+                context_sources: Vec::new(),
                 identity: String::new(),
                 tools,
                 availability: crate::Availability::default(),
@@ -171,6 +175,7 @@ impl Story {
             held: BTreeSet::new(),
             lines: vec![],
             requests: vec![],
+            gatherings: vec![],
             invoked: vec![],
             cancelled: vec![],
             abandoned: vec![],
@@ -243,6 +248,7 @@ impl Story {
                             None => self.unanswered.push_back(request),
                         }
                     }
+                    Effect::GatherContext { gathering, query } => self.gatherings.push((gathering, query)),
                     Effect::AbandonModel { request } => self.abandoned.push(request),
                     Effect::Invoke { call, tool_call, .. } => {
                         let name = tool_call.tool.as_str().to_owned();

@@ -385,7 +385,7 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
                 }
                 _ => {}
             },
-            Effect::AbandonModel { .. } | Effect::Say { .. } => {}
+            Effect::GatherContext { .. } | Effect::AbandonModel { .. } | Effect::Say { .. } => {}
         }
         if let Effect::CancelCall { call } = &effect {
             seen.cancelled.insert(*call);
@@ -501,6 +501,7 @@ fn mission_that(task: &str, on_failure: OnFailure) -> Mission {
         reading: task_class::read(task, &holding_robot()),
         session: None,
         earlier: vec![],
+        context_sources: Vec::new(),
         identity: String::new(),
         tools: ToolSet::new(holding_robot()).0,
         availability: crate::Availability::default(),

@@ -1,0 +1,140 @@
+//! `cortex knowledge`: the documents that the robot knows. Needs neither ROS nor a running Cortex, which reads what is added
+//! from its next plan on.
+
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use cortex_config::{self as config, KnowledgeSettings, Layers};
+use cortex_knowledge::read::{self, FileToRead};
+use cortex_knowledge::{Added, DocumentStore as _, MetadataFilter, SqliteStore};
+
+use crate::arguments::{KnowledgeArguments, KnowledgeCommand};
+
+/// Documents that are added at a time: each time waits for the disk.
+const BATCH: usize = 64;
+/// Characters of a passage that are shown.
+const SHOWN: usize = 300;
+
+pub(crate) async fn knowledge(arguments: KnowledgeArguments) -> anyhow::Result<ExitCode> {
+    let layers = Layers { file: config::file(arguments.config.as_deref()), ..Layers::default() };
+    let KnowledgeSettings { file, .. } = config::knowledge(&layers)?;
+    let store = SqliteStore::at(&file);
+    match arguments.command {
+        KnowledgeCommand::Add { paths } => add(&store, &paths, &file).await,
+        KnowledgeCommand::List => list(&store, &file).await,
+        KnowledgeCommand::Search { words, most } => search(&store, &words.join(" "), most).await,
+        KnowledgeCommand::Remove { ids } => remove(&store, &ids).await,
+    }
+}
+
+/// What came of adding.
+#[derive(Default)]
+struct Tally {
+    new: usize,
+    replaced: usize,
+    unchanged: usize,
+    unread: usize,
+}
+
+impl Tally {
+    fn count(&mut self, added: &[Added]) {
+        for added in added {
+            match added {
+                Added::New { .. } => self.new += 1,
+                Added::Replaced { .. } => self.replaced += 1,
+                Added::Unchanged => self.unchanged += 1,
+            }
+        }
+    }
+}
+
+async fn add(store: &SqliteStore, paths: &[PathBuf], file: &Path) -> anyhow::Result<ExitCode> {
+    let mut files = Vec::new();
+    for path in paths {
+        let found = read::files(path)?;
+        anyhow::ensure!(
+            !found.is_empty(),
+            "{} holds no file that can be read; text, Markdown and HTML can",
+            path.display()
+        );
+        files.extend(found);
+    }
+    let (mut tally, mut batch) = (Tally::default(), Vec::new());
+    for (number, FileToRead { id, file }) in files.iter().enumerate() {
+        show_progress(number, files.len(), id);
+        match read::read(file, id) {
+            Ok(document) => batch.push(document),
+            Err(problem) => {
+                clear_progress();
+                eprintln!("cortex: {problem}");
+                tally.unread += 1;
+            }
+        }
+        if batch.len() == BATCH {
+            tally.count(&store.add(std::mem::take(&mut batch)).await?);
+        }
+    }
+    if !batch.is_empty() {
+        tally.count(&store.add(batch).await?);
+    }
+    clear_progress();
+    let Tally { new, replaced, unchanged, unread } = tally;
+    println!("{new} added, {replaced} replaced, {unchanged} unchanged, {unread} not read; kept in {}", file.display());
+    Ok(if unread == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Which file is read, for people who wait.
+fn show_progress(number: usize, all: usize, id: &str) {
+    if std::io::stderr().is_terminal() {
+        let id: String = id.chars().filter(|letter| !letter.is_control()).take(60).collect();
+        eprint!("\r\x1b[K{}/{all} {id}", number + 1);
+    }
+}
+
+fn clear_progress() {
+    if std::io::stderr().is_terminal() {
+        eprint!("\r\x1b[K");
+    }
+}
+
+async fn list(store: &SqliteStore, file: &Path) -> anyhow::Result<ExitCode> {
+    let entries = store.list().await?;
+    if entries.is_empty() {
+        println!("No documents yet; `cortex knowledge add FILE` keeps them in {}.", file.display());
+    }
+    for entry in entries {
+        let passages = if entry.passages == 1 { "passage" } else { "passages" };
+        println!("{}  {} {passages}", entry.id, entry.passages);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn search(store: &SqliteStore, words: &str, most: usize) -> anyhow::Result<ExitCode> {
+    let found = store.search(words, most, &MetadataFilter::new()).await?;
+    if found.is_empty() {
+        println!("Nothing about that is in the documents.");
+        return Ok(ExitCode::FAILURE);
+    }
+    for found in found {
+        let place = if found.passage.place.is_empty() { String::new() } else { format!(", {}", found.passage.place) };
+        let text = found.passage.text.replace('\n', " ");
+        println!("{:3.0} %  {}{place}", found.relevance * 100.0, found.document);
+        println!("       {}", cortex_core::fragment::one_line(&text, SHOWN));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn remove(store: &SqliteStore, ids: &[String]) -> anyhow::Result<ExitCode> {
+    let mut code = ExitCode::SUCCESS;
+    for id in ids {
+        if store.remove(id).await.with_context(|| format!("{id} may still be there"))? {
+            println!("removed: {id}");
+        } else {
+            eprintln!("cortex: there is no document '{id}'; `cortex knowledge list` names all");
+            code = ExitCode::FAILURE;
+        }
+    }
+    Ok(code)
+}

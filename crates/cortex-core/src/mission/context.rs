@@ -1,0 +1,84 @@
+//! What the robot has on record for the task: gathered before each phase of planning, and shown right after the task.
+
+use std::time::Duration;
+
+use cortex_protocol::MissionEvent;
+use serde::{Deserialize, Serialize};
+
+use super::{Mission, Phase};
+use crate::chat::{ChatRequest, Message};
+use crate::context::{Context, ContextPassage, ContextQuery, MissingSource};
+use crate::fragment::Fragment;
+
+/// How long the mission waits for what was gathered. Whoever gathers has a shorter bound for each source; this one guards
+/// against it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Matches what was gathered to the question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GatheringId(pub u32);
+
+/// What the mission knows of the record.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct MissionContext {
+    /// What was gathered last.
+    gathered: Context,
+    /// How often it was asked for.
+    asked: u32,
+}
+
+impl Mission {
+    /// Begins to gather what is on record where a phase of planning begins; says whether it did.
+    pub(super) fn gathers_context(&mut self) -> bool {
+        if self.setup.context_sources.is_empty() || !self.conversation.is_phase_new() {
+            return false;
+        }
+        self.context.asked += 1;
+        let gathering = GatheringId(self.context.asked);
+        let query = ContextQuery {
+            task: self.setup.task.clone(),
+            revisions: self.revisions.texts().to_vec(),
+            class: self.task_state.class,
+        };
+        self.effects.push(super::Effect::GatherContext { gathering, query });
+        self.phase = Phase::Gathering { gathering, until: self.clock.now() + PATIENCE };
+        true
+    }
+
+    pub(super) fn on_context_gathered(&mut self, gathering: GatheringId, context: Context) {
+        if !matches!(self.phase, Phase::Gathering { gathering: current, .. } if current == gathering) {
+            // For a question that has been dropped.
+            return;
+        }
+        self.clock.note_progress();
+        if context != self.context.gathered {
+            let found = context.passages.iter().map(ContextPassage::citation).collect();
+            let missing = context.missing.iter().map(|missing| missing.source.clone()).collect();
+            self.context.gathered = context;
+            self.report(MissionEvent::ContextGathered { found, missing });
+        }
+        self.request_plan();
+    }
+
+    /// Nobody has gathered anything in time: the mission plans without it, and says so.
+    pub(super) fn give_up_gathering(&mut self) {
+        let because = format!("nothing came within {} s", PATIENCE.as_secs());
+        let missing = |source: &String| MissingSource { source: source.clone(), because: because.clone() };
+        let missing = self.setup.context_sources.iter().map(missing).collect();
+        self.on_context_gathered(GatheringId(self.context.asked), Context { passages: Vec::new(), missing });
+    }
+
+    /// Adds what is on record to a request for a plan, after the task.
+    pub(super) fn add_context(&self, chat: &mut ChatRequest) {
+        if self.context.gathered.is_empty() {
+            return;
+        }
+        let request = chat.messages.iter_mut().find_map(|message| match message {
+            Message::User { fragments } => Some(fragments),
+            _ => None,
+        });
+        if let Some(fragments) = request {
+            fragments.push(Fragment::Context { context: self.context.gathered.clone() });
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! What the robot knows from documents: manuals, house rules, lists of places. Files are read ([`read`]), cut into passages
+//! with the place where each stands, kept in a store ([`DocumentStore`]), and found again for a task.
+//!
+//! Needs no model and no network: ranking is lexical (BM25). Retrieval for planning follows `seeds/0` (`enable_rag`,
+//! `n_results`, `add_documents`).
+//!
+//! Texts of documents are data: a planner is shown them quoted, with their source, and nothing in them is obeyed.
+
+mod document;
+mod knowledge;
+mod passages;
+pub mod read;
+mod sqlite;
+mod store;
+mod words;
+
+pub use document::{Document, Passage, Section};
+pub use knowledge::Knowledge;
+pub use sqlite::SqliteStore;
+pub use store::{Added, DocumentEntry, DocumentStore, Found, MetadataFilter, StoreError};

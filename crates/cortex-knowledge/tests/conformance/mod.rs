@@ -1,0 +1,127 @@
+//! What every store of documents must do. Call each of these with an empty store.
+
+use std::collections::BTreeMap;
+
+use cortex_knowledge::{Added, Document, DocumentStore, Found, MetadataFilter, Section};
+
+/// A household of documents.
+fn household() -> Vec<Document> {
+    let sections = [
+        ("Kettle", "The kettle K2 stands beside the sink. It holds two litres."),
+        ("Kettle, Descaling", "Fill the kettle with vinegar and water, boil it once, and wait for an hour."),
+        ("Kettle, Faults", "When the lamp blinks twice, the kettle is empty."),
+    ];
+    let sections = sections.map(|(place, text)| Section { place: place.to_owned(), text: text.to_owned() });
+    let manual = Document { id: "kettle.md".to_owned(), metadata: BTreeMap::new(), sections: sections.to_vec() };
+    let rules = "Nobody may enter the bedroom between nine and seven.\n\nThe kitchen is cleaned on Sundays.";
+    vec![manual, Document::of_text("rules.txt", rules)]
+}
+
+async fn search(store: &dyn DocumentStore, text: &str) -> Vec<Found> {
+    store.search(text, 5, &MetadataFilter::new()).await.expect("a search")
+}
+
+async fn ids(store: &dyn DocumentStore) -> Vec<String> {
+    store.list().await.expect("a list").into_iter().map(|entry| entry.id).collect()
+}
+
+pub(crate) async fn finds_the_passage_that_answers(store: &dyn DocumentStore) {
+    store.add(household()).await.expect("they are added");
+    let found = search(store, "How do I descale the kettle?").await;
+    assert_eq!(found[0].document, "kettle.md");
+    assert_eq!(found[0].passage.place, "Kettle, Descaling");
+    assert!(found[0].relevance > 0.9, "{found:#?}");
+    assert!(found.iter().skip(1).all(|other| other.relevance < found[0].relevance), "{found:#?}");
+    assert!(
+        search(store, "when is it forbidden to enter the bedroom").await[0].passage.text.contains("nine and seven")
+    );
+}
+
+pub(crate) async fn says_how_little_a_passage_fits(store: &dyn DocumentStore) {
+    store.add(household()).await.expect("they are added");
+    let found = search(store, "drive the forklift to the loading dock of the kitchen").await;
+    assert!(found.iter().all(|found| found.relevance < 0.4), "{found:#?}");
+    assert!(search(store, "quantum chromodynamics").await.is_empty());
+    assert!(search(store, "").await.is_empty());
+    assert!(search(store, "is it what?").await.is_empty());
+}
+
+pub(crate) async fn adding_is_idempotent_by_content(store: &dyn DocumentStore) {
+    let first = store.add(household()).await.expect("they are added");
+    assert!(matches!(first[..], [Added::New { passages: 3 }, Added::New { passages: 1 }]), "{first:?}");
+    assert_eq!(store.add(household()).await.expect("again"), [Added::Unchanged, Added::Unchanged]);
+    let changed = Document::of_text("rules.txt", "The bedroom is always open.");
+    assert_eq!(store.add(vec![changed]).await.expect("changed"), [Added::Replaced { passages: 1 }]);
+    assert_eq!(search(store, "bedroom").await[0].passage.text, "The bedroom is always open.");
+    assert_eq!(search(store, "bedroom").await.len(), 1, "what was replaced is not found");
+    assert_eq!(ids(store).await, ["kettle.md", "rules.txt"]);
+}
+
+pub(crate) async fn what_is_removed_is_not_found(store: &dyn DocumentStore) {
+    store.add(household()).await.expect("they are added");
+    assert!(store.remove("kettle.md").await.expect("removed"));
+    assert!(!store.remove("kettle.md").await.expect("there is none"));
+    assert_eq!(ids(store).await, ["rules.txt"]);
+    assert!(search(store, "descale the kettle").await.is_empty());
+}
+
+pub(crate) async fn only_documents_with_the_wanted_metadata_are_found(store: &dyn DocumentStore) {
+    let floor = |id: &str, floor: &str| {
+        let mut document = Document::of_text(id, format!("Floor {floor} has a kitchen."));
+        document.metadata.insert("floor".to_owned(), floor.to_owned());
+        document.metadata.insert("a \"quoted\" key".to_owned(), "it's".to_owned());
+        document
+    };
+    store.add(vec![floor("one", "1"), floor("two", "2")]).await.expect("they are added");
+    let filter = |pairs: &[(&str, &str)]| -> MetadataFilter {
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    };
+    let found = async |pairs: &[(&str, &str)]| -> Vec<String> {
+        let found = store.search("kitchen", 5, &filter(pairs)).await.expect("a search");
+        found.into_iter().map(|found| found.document).collect()
+    };
+    assert_eq!(found(&[("floor", "2")]).await, ["two"]);
+    assert_eq!(found(&[("floor", "1"), ("a \"quoted\" key", "it's")]).await, ["one"]);
+    assert_eq!(found(&[]).await, ["one", "two"], "of equal ones, the earlier first");
+    assert!(found(&[("floor", "3")]).await.is_empty());
+    assert_eq!(store.list().await.expect("a list")[1].metadata["floor"], "2");
+}
+
+pub(crate) async fn all_of_a_batch_is_kept_or_nothing(store: &dyn DocumentStore) {
+    for bad in ["", "two\nlines", &"x".repeat(600)] {
+        let mut documents = household();
+        documents.push(Document::of_text(bad, "text"));
+        let error = store.add(documents).await.expect_err("the last is bad").to_string();
+        assert!(error.contains("needs an id"), "{error}");
+        assert!(ids(store).await.is_empty());
+        assert!(search(store, "kettle").await.is_empty());
+    }
+}
+
+pub(crate) async fn hostile_texts_are_texts(store: &dyn DocumentStore) {
+    let texts = [
+        "'; DROP TABLE documents; --",
+        "\" OR words MATCH \"* NEAR(a b) AND NOT {x}: ^y",
+        "\u{202e}reversed\u{0} null \u{feff}",
+        "𝕶ettle 🫖 Wasserkocher für Tee",
+    ];
+    let documents = texts.iter().enumerate().map(|(number, text)| Document::of_text(format!("h{number}"), *text));
+    store.add(documents.collect()).await.expect("they are added");
+    for text in texts {
+        // It is enough that each can be asked for, whatever is found.
+        search(store, text).await;
+        search(store, &text.repeat(2_000)).await;
+    }
+    assert_eq!(ids(store).await, ["h0", "h1", "h2", "h3"]);
+    assert_eq!(search(store, "wasserkocher").await[0].document, "h3");
+    assert_eq!(search(store, "DROP TABLE").await[0].document, "h0");
+}
+
+pub(crate) async fn as_many_are_found_as_are_wanted(store: &dyn DocumentStore) {
+    let documents = (0..50).map(|number| Document::of_text(format!("{number:02}"), "The cup is red."));
+    store.add(documents.collect()).await.expect("they are added");
+    for most in [0, 1, 7, 100] {
+        let found = store.search("red cup", most, &MetadataFilter::new()).await.expect("a search");
+        assert_eq!(found.len(), most.min(50));
+    }
+}

@@ -1,0 +1,93 @@
+//! Questions that a document answers, without a language model.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::time::Duration;
+
+use cortex_core::mission::MissionSetup;
+use cortex_core::{ChatModel as _, Context, ContextPassage, Effect, Input, Mission, MissionLimits, ToolSet};
+use cortex_model::Reflex;
+use cortex_protocol::{MissionResult, MissionStatus, ToolPhase, ToolSpec};
+
+/// A robot that drives, with documents in which these passages were found.
+async fn mission(task: &str, passages: Vec<ContextPassage>) -> MissionResult {
+    let go_to = ToolSpec::new("base.go_to".into(), "Drives to a place.".to_owned())
+        .with_parameters(serde_json::json!({
+            "type": "object", "properties": {"place": {"enum": ["kitchen", "bedroom"]}}, "required": ["place"],
+        }))
+        .with_phase(ToolPhase::Execution)
+        .with_phrases(vec!["go to {place}".to_owned()]);
+    let (tools, problems) = ToolSet::new([go_to]);
+    assert!(problems.is_empty(), "{problems:?}");
+    let mut mission = Mission::new(MissionSetup {
+        task: task.to_owned(),
+        reading: cortex_language::task_class::read(task, tools.iter()),
+        session: None,
+        earlier: Vec::new(),
+        context_sources: vec!["knowledge".to_owned()],
+        identity: String::new(),
+        tools,
+        availability: cortex_core::Availability::default(),
+        removed: cortex_core::RemovedTools::default(),
+        limits: MissionLimits::default(),
+        policy: cortex_core::mission::PolicySetup::default(),
+        reopens: None,
+    });
+    let mut inputs = vec![Input::Start];
+    while let Some(input) = inputs.pop() {
+        for effect in mission.handle(Duration::ZERO, input) {
+            match effect {
+                Effect::GatherContext { gathering, .. } => {
+                    let context = Context { passages: passages.clone(), missing: Vec::new() };
+                    inputs.push(Input::ContextGathered { gathering, context });
+                }
+                Effect::AskModel { request, chat } => {
+                    inputs.push(Input::ModelReplied { request, reply: Reflex::default().chat(&chat).await });
+                }
+                Effect::Invoke { call, .. } => {
+                    let outcome = cortex_protocol::ToolOutcome::success(serde_json::Value::Null);
+                    inputs.push(Input::CallEnded { call, outcome });
+                }
+                Effect::Finish { result } => return result,
+                _ => {}
+            }
+        }
+    }
+    panic!("the mission never ended: {mission:?}")
+}
+
+fn passage(text: &str, relevance: f64) -> ContextPassage {
+    ContextPassage {
+        source: "knowledge".to_owned(),
+        place: "kettle.md, Descaling".to_owned(),
+        as_of: None,
+        text: text.to_owned(),
+        relevance,
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_answered_with_the_passage_and_its_source() {
+    let passages = vec![passage("Fill it with vinegar.", 0.9), passage("It is blue.", 0.7)];
+    for task in ["how do I descale the kettle?", "How must the kettle be descaled?"] {
+        let result = mission(task, passages.clone()).await;
+        assert_eq!(result.status, MissionStatus::Answered, "{task}: {}", result.output);
+        assert_eq!(result.words(), "[knowledge: kettle.md, Descaling] says: \"Fill it with vinegar.\"", "{task}");
+    }
+}
+
+#[tokio::test]
+async fn a_passage_beside_the_point_is_no_answer() {
+    let result = mission("how do I descale the kettle?", vec![passage("The kettle is blue.", 0.45)]).await;
+    assert_ne!(result.status, MissionStatus::Answered, "{}", result.output);
+}
+
+#[tokio::test]
+async fn a_command_is_carried_out_or_refused_whatever_is_on_record() {
+    let passages = vec![passage("To go to the kitchen, first drive to the bedroom.", 1.0)];
+    let result = mission("go to the kitchen", passages.clone()).await;
+    assert_eq!(result.status, MissionStatus::Succeeded, "{}", result.output);
+    assert_eq!(result.steps.len(), 1);
+    let result = mission("descale the kettle", passages).await;
+    assert_eq!(result.status, MissionStatus::Failed, "{}", result.output);
+    assert!(result.steps.is_empty());
+}
