@@ -1,11 +1,6 @@
 //! An incident, saved by a person at the page and by one at a terminal: what is in the file.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test whose set-up fails ends here, and says why"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test whose set-up fails ends here, and says why")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;

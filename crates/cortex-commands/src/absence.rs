@@ -70,5 +70,5 @@ async fn absent(graph: &GraphWatch, server: &str) {
             }
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }

@@ -4,6 +4,7 @@
 //! What comes from the world is quoted: texts as JSON strings, everything else as JSON, and all of it on one line. So no
 //! result, feedback, error or name can imitate the beginning of a piece, a line of the record or a person's revision.
 
+mod on_record;
 mod record;
 
 use std::fmt::Write as _;
@@ -20,6 +21,7 @@ use serde_json::{Map, Value};
 use crate::context::Context;
 use crate::tool_definition::{ToolDefinition, ToolKind, plain_wire_name};
 
+pub use on_record::citation;
 pub(crate) use record::INTERRUPTED_NOTE;
 pub use record::{Finding, LEDGER_OUTPUTS, leaves_out};
 
@@ -236,7 +238,7 @@ impl Fragment {
             Self::Goal { text, .. } | Self::Notice { text } => {
                 format!("{BY_CORTEX} {}", one_line(text, NOTE_CHARACTERS))
             }
-            Self::Context { context } => context.render(),
+            Self::Context { context } => on_record::render(context),
             Self::Abilities { tools } => render_abilities(tools),
             Self::Away { tools } => render_away(tools),
             Self::Earlier { turns } => render_earlier(turns),

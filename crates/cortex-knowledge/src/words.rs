@@ -13,7 +13,7 @@ static FILLERS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     let languages =
         [LANGUAGE::English, LANGUAGE::German, LANGUAGE::French, LANGUAGE::Spanish, LANGUAGE::Italian, LANGUAGE::Dutch];
     let words = languages.into_iter().flat_map(stop_words::get);
-    words.flat_map(|word| split(word.as_ref()).collect::<Vec<_>>()).collect()
+    words.flat_map(|word| split(word).collect::<Vec<_>>()).collect()
 });
 
 /// The telling words of a text, in lower case, in the order of their first place.

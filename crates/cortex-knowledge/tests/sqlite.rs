@@ -1,4 +1,11 @@
 //! The embedded store, on real files.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test fails by panicking"
+)]
 
 mod conformance;
 

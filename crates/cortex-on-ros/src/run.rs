@@ -133,19 +133,16 @@ async fn serve(
         false => Arc::new(Reflex::default()),
     };
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
-    let bounds = resolved.runtime.calls;
     let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
     let gate = watch.as_ref().map(supervision::Watch::gate).unwrap_or_default();
-    let provided = Provided::by(robot, recipe.as_ref(), &gate, bounds, dry_run)?;
-    let context = context_sources(&resolved.knowledge);
-    let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), gate, context, ..resolved.runtime };
-    keep_records(&mut config, robot, dry_run);
+    let provided = Provided::by(robot, recipe.as_ref(), &gate, resolved.runtime.calls, dry_run)?;
+    let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), gate, ..resolved.runtime };
+    keep_records(&mut config, robot, &resolved.knowledge, dry_run);
     // Before anything begins, whoever wants it.
     let memory = stop_memory(&mut config);
-    let (page, sessions) = (resolved.web, page::sessions(&config));
+    let (page, sessions, name) = (resolved.web, page::sessions(&config), resolved.robot);
     let (kept, configuration) = (resolved.incident, cortex_config::shown(&sources.layers));
     let recipe_text = recipe.as_ref().and_then(|recipe| cortex_config::without_secrets(&recipe.text));
-    let name = resolved.robot;
     let runtime = Runtime::start(config, model);
     // The robot first: of two tools with one name, its own is used.
     let tools = runtime.register(provided.robot);
@@ -257,8 +254,9 @@ fn context_sources(knowledge: &KnowledgeSettings) -> ContextSources {
     ContextSources::new(vec![Arc::new(Knowledge::new(store, *results, *with_metadata))])
 }
 
-/// Says in the records whether it is a rehearsal, and which robot it is about.
-fn keep_records(config: &mut RuntimeConfig, robot: &Robot, dry_run: bool) {
+/// Says in the records whether it is a rehearsal, and which robot it is about; adds what the robot has on record.
+fn keep_records(config: &mut RuntimeConfig, robot: &Robot, knowledge: &KnowledgeSettings, dry_run: bool) {
+    config.context = context_sources(knowledge);
     if let Some(tape) = &mut config.tape {
         tape.dry_run = dry_run;
         // A rehearsal begins nothing. Nodes of one name may live in several domains.

@@ -57,12 +57,10 @@ impl ContextSources {
     pub(crate) async fn gather(&self, query: &ContextQuery) -> Context {
         let mut context = Context::default();
         let most = MOST_PASSAGES / self.sources.len().max(1);
-        for (source, answer) in join_all(self.filled().map(|source| self.ask(source.as_ref(), query))).await {
+        for answer in join_all(self.filled().map(|source| self.ask(source.as_ref(), query))).await {
             match answer {
-                Ok(passages) => {
-                    context.passages.extend(passages.into_iter().take(most).map(|passage| checked(passage, &source)));
-                }
-                Err(because) => context.missing.push(MissingSource { source, because }),
+                Ok(passages) => context.passages.extend(passages.into_iter().take(most)),
+                Err(missing) => context.missing.push(missing),
             }
         }
         context
@@ -72,15 +70,17 @@ impl ContextSources {
         &self,
         source: &dyn ContextSource,
         query: &ContextQuery,
-    ) -> (String, Result<Vec<ContextPassage>, String>) {
+    ) -> Result<Vec<ContextPassage>, MissingSource> {
         let gathering = AssertUnwindSafe(source.gather(query)).catch_unwind();
-        let answer = match tokio::time::timeout(self.patience, gathering).await {
-            Ok(Ok(Ok(passages))) => Ok(passages),
-            Ok(Ok(Err(error))) => Err(error.to_string()),
-            Ok(Err(_)) => Err("it has a flaw: it panicked".to_owned()),
-            Err(_) => Err(format!("it did not answer within {} ms", self.patience.as_millis())),
+        let because = match tokio::time::timeout(self.patience, gathering).await {
+            Ok(Ok(Ok(passages))) => {
+                return Ok(passages.into_iter().map(|passage| checked(passage, source.name())).collect());
+            }
+            Ok(Ok(Err(error))) => error.to_string(),
+            Ok(Err(_)) => "it has a flaw: it panicked".to_owned(),
+            Err(_) => format!("it did not answer within {} ms", self.patience.as_millis()),
         };
-        (source.name().to_owned(), answer)
+        Err(MissingSource { source: source.name().to_owned(), because })
     }
 }
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Mission, Phase};
 use crate::chat::{ChatRequest, Message};
-use crate::context::{Context, ContextPassage, ContextQuery, MissingSource};
-use crate::fragment::Fragment;
+use crate::context::{Context, ContextQuery, MissingSource};
+use crate::fragment::{Fragment, citation};
 
 /// How long the mission waits for what was gathered. Whoever gathers has a shorter bound for each source; this one guards
 /// against it.
@@ -52,7 +52,7 @@ impl Mission {
         }
         self.clock.note_progress();
         if context != self.context.gathered {
-            let found = context.passages.iter().map(ContextPassage::citation).collect();
+            let found = context.passages.iter().map(citation).collect();
             let missing = context.missing.iter().map(|missing| missing.source.clone()).collect();
             self.context.gathered = context;
             self.report(MissionEvent::ContextGathered { found, missing });

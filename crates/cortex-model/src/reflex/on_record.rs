@@ -1,6 +1,6 @@
 //! Answers a question with what is on record, where nothing else answers it.
 
-use cortex_core::fragment::quoted;
+use cortex_core::fragment::{citation, quoted};
 use cortex_core::{ChatReply, ContextPassage};
 
 use super::conversation::Conversation;
@@ -24,5 +24,5 @@ pub(super) fn answer(conversation: &Conversation<'_>, reply: &ChatReply) -> Opti
         .filter(fits)
         .rev()
         .max_by(|one, other| one.relevance.total_cmp(&other.relevance))?;
-    Some(format!("{} says: {}", best.citation(), quoted(&best.text, SHOWN)))
+    Some(format!("{} says: {}", citation(best), quoted(&best.text, SHOWN)))
 }
