@@ -37,9 +37,9 @@ pub(crate) struct Guard(Child);
 impl Guard {
     /// Looks after the processes of a run, and the shared memory of these ports.
     pub(crate) fn start(traces: &Traces, ports: &Range<u16>) -> Result<Self> {
-        let program = std::env::current_exe().context("this program does not know where it lies")?;
-        let mut command = Command::new(program);
-        command.args([COMMAND, traces.mark(), &ports.start.to_string(), &ports.end.to_string()]);
+        // Not by its path: the build that precedes a run may have put another program there.
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("xtask").args([COMMAND, traces.mark(), &ports.start.to_string(), &ports.end.to_string()]);
         // Its standard input ends with this process. In a group of its own, no signal of the terminal reaches it.
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null());
         command.spawn().map(Self).context("cannot start the guard of what is started here")
