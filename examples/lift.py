@@ -11,6 +11,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import String
 
 DESCRIPTION = {
     "contract": 1,
@@ -34,6 +35,7 @@ DESCRIPTION = {
             },
             "effect": "move",
             "cancel_method": "halt",
+            "progress": "~/move_to/progress",
             "phrases": ["lift the tray to {height_m}"],
         },
         {
@@ -62,6 +64,7 @@ class Lift(Node):
         self.create_service(ExecuteMethod, "~/execute_method", self.execute, callback_group=group)
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.status = self.create_publisher(ComponentStatus, "~/status", latched)
+        self.progress = self.create_publisher(String, "~/move_to/progress", 10)
         self.create_timer(1.0, self.beat, callback_group=group)
 
     def describe(self, _request, response):
@@ -95,6 +98,7 @@ class Lift(Node):
                 if self.halts != halts:
                     raise RuntimeError("cancelled")
                 time.sleep(STEP_S)
+                self.progress.publish(String(data=f"at {self.height_m:.2f} of {height_m:.2f} m"))
                 way = height_m - self.height_m
                 step = min(abs(way), SPEED_MPS * STEP_S)
                 self.height_m = height_m if step == abs(way) else self.height_m + (step if way > 0 else -step)

@@ -147,7 +147,10 @@ async fn tools_inspect_and_doctor_tell_of_the_robot() {
     }
 
     // It was raw JSON, without the conditions.
-    assert!(!report.contains('{') && report.contains("done when ") && report.contains("only while "), "{report}");
+    assert!(
+        report.starts_with("base\n") && report.contains("done when ") && report.contains("only while "),
+        "{report}"
+    );
     let (_, report, _) = test_robot.run("cortex", &["inspect", "base", "--json"]).await;
     let report: Value = serde_json::from_str(&report).unwrap();
     assert!(report["tools"].as_array().unwrap().iter().any(|tool| !tool["conditions"].is_null()), "{report}");

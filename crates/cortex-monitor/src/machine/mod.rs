@@ -119,7 +119,7 @@ impl Monitor {
             let touched = self.take(input);
             // What was due by time is not to be passed over because something else came at the same moment.
             let is_due = wake.is_some_and(|wake| wake <= self.clock.now());
-            self.settle(touched.as_ref().filter(|_| !is_due));
+            self.settle(touched.as_ref(), is_due);
         }
         self.wake = self.find_wake();
         std::mem::take(&mut self.effects)
@@ -253,22 +253,22 @@ impl Monitor {
         self.members.values().find(|member| member.process() == Some(process)).map(|member| member.name().clone())
     }
 
-    /// Lets every component take its next steps until none has any. With `only`, the others are looked at only if that
-    /// one changed.
-    fn settle(&mut self, only: Option<&ComponentName>) {
+    /// Lets every component take its next steps until none has any. The one that was `touched` goes first: what others do
+    /// depends on whether it still works. Unless something else is due, they are looked at only if that one changed.
+    fn settle(&mut self, touched: Option<&ComponentName>, is_due: bool) {
         if let Some(RateLimitChange::Ended) = self.restart_limiter.refill(self.clock.now()) {
             self.effects.push(Effect::Report { event: MonitorEvent::RateLimitLifted });
         }
         self.unsettled = false;
-        if let Some(name) = only {
+        if let Some(name) = touched {
             // Most depend on nothing, and almost every input is a heartbeat: then nobody has to be judged for it.
             let depends = !self.dependencies.needs(name).is_empty();
             let blame = if depends { self.blame() } else { BTreeMap::new() };
-            if !self.step(name, &blame) {
+            if !self.step(name, &blame) && !is_due {
                 return;
             }
         }
-        let order = self.dependencies.order().to_vec();
+        let order = self.stepping_order();
         let mut passes = 0;
         loop {
             let mut changed = false;
@@ -288,6 +288,33 @@ impl Monitor {
             }
         }
         self.finish();
+    }
+
+    /// Every component after all that it depends on, and after its standby: while that has its place, whether it is kept from
+    /// missions is decided there.
+    fn stepping_order(&self) -> Vec<ComponentName> {
+        let mut order = Vec::with_capacity(self.members.len());
+        let mut seen = BTreeSet::new();
+        for name in self.dependencies.order() {
+            self.add_in_order(name, &mut seen, &mut order);
+        }
+        order
+    }
+
+    fn add_in_order<'a>(
+        &'a self,
+        name: &'a ComponentName,
+        seen: &mut BTreeSet<&'a ComponentName>,
+        order: &mut Vec<ComponentName>,
+    ) {
+        // Its recursion is bounded: no component is visited twice.
+        if !seen.insert(name) {
+            return;
+        }
+        for before in self.dependencies.needs(name).iter().chain(self.standbys.get(name)) {
+            self.add_in_order(before, seen, order);
+        }
+        order.push(name.clone());
     }
 
     /// Lets one component take a step; says whether it did. Containment comes before whatever the step does: an action that

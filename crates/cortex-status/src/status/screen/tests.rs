@@ -116,7 +116,7 @@ fn what_matters_is_on_it() {
     assert!(screen.starts_with(first), "{screen}");
     for expected in [
         "not at rest since 20 s: voice.announce: it did not answer within 30 s",
-        "/cortex of robot, up 10 min, 42 tools",
+        "/cortex of robot, active, up 10 min, 42 tools",
         "STOPPED (~/stop was called). Nothing is sent until `cortex resume`.",
         "not known to be at rest: base.go_to, arm.wave",
         "missions are paused: base does not work",
@@ -164,7 +164,7 @@ fn a_cortex_in_which_nothing_goes_on_has_a_short_screen() {
     let screen = render(&quiet, 1_000_000, Ink::Plain);
     assert_eq!(
         screen,
-        "takes tasks\n/cortex of robot, up 10 min, 42 tools\nmodel reflex: 0 requests\n\nno components\n\nno missions yet\n"
+        "takes tasks\n/cortex of robot, active, up 10 min, 42 tools\nmodel reflex: 0 requests\n\nno components\n\nno missions yet\n"
     );
 }
 
