@@ -51,6 +51,9 @@ async fn no_view_keeps_people_from_using_it() {
     ] {
         let page = browser.open(&address, viewport, colours).await;
         page.wait_for(".report", "base.go_to").await;
+        // Lines out of sight are not rendered, and on a phone the log is below.
+        let show_log = "[...document.querySelectorAll('.log')].find((log) => log.checkVisibility()).scrollIntoView()";
+        page.script(show_log, Vec::new()).await;
         page.wait_for(".log", "base.go_to").await;
         look(&page, &format!("mission, {name}"), &mut found).await;
         for (view, selector, text) in [

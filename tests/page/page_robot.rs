@@ -76,6 +76,7 @@ async fn a_camera_is_seen_stops_and_comes_back_with_another_encoding_and_a_param
     let browser = Browser::start().await;
     let page = browser.open(&address, Viewport::Wide, Colours::Dark).await;
     page.click("nav a", "Robot").await;
+    page.wait_for(".camera-panel", "rgb8").await;
     choose(&page, "Camera", "/lens/image").await;
     page.wait_for(".camera-panel", "320 × 240 · rgb8").await;
     assert!(colours_of(&page, ".camera-canvas").await > 20, "a picture in colours");

@@ -9,7 +9,7 @@
 //! Begin with `send`, the client of a task, and `doctor`.
 
 // Its printing macros take the place of the standard library's.
-#[macro_use(println, eprint, eprintln)]
+#[macro_use(print, println, eprint, eprintln)]
 extern crate cortex_command_line;
 
 use cortex_command_line::arguments;

@@ -161,7 +161,7 @@ export function layoutPlan(steps, groups, width) {
   const boxes = groups.map((group) => boxesOf(group, nodes, size));
   const edges = routes(bundleEdges(reduceEdges(steps), groups), nodes, boxes, size, vertical);
   const right = Math.max(size.pad, ...nodes.map((node) => node.x + size.width));
-  return { vertical, size, nodes, edges, boxes, width: Math.min(width, right + size.pad) || width, height: top - size.bandGap + size.pad };
+  return { vertical, size, nodes, edges, boxes, width: Math.min(width, right + size.pad) || width, height: Math.max(0, top - size.bandGap) + size.pad };
 }
 
 function routes(pairs, nodes, boxes, size, vertical) {
