@@ -118,6 +118,8 @@ async fn a_robot_that_tells_of_itself_in_other_frames_is_drawn_where_its_transfo
     let mut test_robot = TestRobot::empty();
     test_robot.set_environment(BuiltInterfaces::transforms().await.environment());
     test_robot.add_environment("CORTEX_WEB__LISTEN", "127.0.0.1:0".to_owned());
+    // Nobody else looks: an incident would keep the transforms.
+    test_robot.add_environment("CORTEX_INCIDENT__TOPICS", "[]".to_owned());
     test_robot.start_python("rover", "transforms.py", &[]).await;
     test_robot.start_cortex(&[]).await;
     let line = test_robot.process("cortex").wait_for_line("page: http").await;

@@ -4,7 +4,6 @@
 //! child, with a domain that no other test holds. A child that hangs is killed; one that crashes, even on its way
 //! out, fails the test.
 
-use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
@@ -179,20 +178,12 @@ impl Peer {
     /// # Errors
     /// When it can't be started.
     pub fn python(script: &Path, arguments: &[&str]) -> io::Result<Self> {
-        Self::python_with(script, arguments, &[])
-    }
-
-    /// The same, with these variables of the environment.
-    ///
-    /// # Errors
-    /// When it can't be started.
-    pub fn python_with(script: &Path, arguments: &[&str], environment: &[(&str, &OsStr)]) -> io::Result<Self> {
         let python = std::env::var_os(PYTHON).map_or_else(|| PathBuf::from("python3"), PathBuf::from);
         let mut command = tokio::process::Command::new(python);
         let others = std::env::var_os(MODULES).unwrap_or_default();
         let modules = std::iter::once(PathBuf::from(SHARED_MODULES)).chain(std::env::split_paths(&others));
         let modules = std::env::join_paths(modules).map_err(io::Error::other)?;
-        command.arg("-u").arg(script).args(arguments).env(MODULES, modules).envs(environment.iter().copied());
+        command.arg("-u").arg(script).args(arguments).env(MODULES, modules);
         Self::start(command)
     }
 
