@@ -1,5 +1,6 @@
 //! An incident is saved: by a key of the view, and by `cortex incident`.
 
+use std::io::{Read as _, repeat};
 use std::path::{Path, PathBuf};
 
 use crossterm::event::KeyCode;
@@ -17,7 +18,7 @@ fn archive() -> Vec<u8> {
     for (name, bytes) in [("README.txt", 10), ("topics/topics_0.mcap", 2_500_000)] {
         let mut header = tar::Header::new_gnu();
         header.set_size(bytes);
-        archive.append_data(&mut header, format!("incident-m/{name}"), std::io::repeat(7)).unwrap();
+        archive.append_data(&mut header, format!("incident-m/{name}"), repeat(7).take(bytes)).unwrap();
     }
     archive.into_inner().unwrap().finish().unwrap()
 }
