@@ -48,8 +48,8 @@ pub(super) enum When {
 pub(super) enum Refusal {
     #[error("it does not name its frames")]
     Nameless,
-    #[error("its frames would lie in a circle")]
-    Circle,
+    #[error("a frame does not lie in itself")]
+    InItself,
     #[error("its numbers are none")]
     NotFinite,
     #[error("the robot has more than {MOST_FRAMES} frames")]
@@ -63,6 +63,8 @@ pub(super) enum Missing {
     Unknown(String),
     #[error("no chain of transforms joins the frames '{0}' and '{1}'")]
     Apart(String, String),
+    #[error("the transforms above the frame '{0}' lie in a circle, with '{1}' in it")]
+    Circle(String, String),
     #[error("the transform from '{parent}' to '{child}' is {seconds} s old")]
     Old { parent: String, child: String, seconds: u64 },
     #[error("the transform from '{parent}' to '{child}' is not known for the time of the others")]
@@ -92,6 +94,19 @@ enum Held {
     Moments(VecDeque<(i64, Rigid)>),
 }
 
+/// The frames above a frame, itself first.
+struct Way<'t> {
+    frames: Vec<&'t str>,
+    /// Where it comes back into itself, if it does.
+    circle: Option<&'t str>,
+}
+
+impl Way<'_> {
+    fn contains(&self, frame: &str) -> bool {
+        self.frames.contains(&frame)
+    }
+}
+
 impl Transforms {
     /// Takes in a transform that has just come.
     pub(super) fn take_in(&mut self, link: &Link<'_>, now: Instant) -> Result<(), Refusal> {
@@ -102,9 +117,8 @@ impl Transforms {
         if !link.lies.is_finite() {
             return Err(Refusal::NotFinite);
         }
-        // What lies below the child can't hold it.
-        if self.upwards(link.parent).any(|frame| frame == link.child) {
-            return Err(Refusal::Circle);
+        if link.parent == link.child {
+            return Err(Refusal::InItself);
         }
         if let Some(known) = self.links.get_mut(link.child).filter(|known| known.parent == link.parent) {
             known.came = now;
@@ -129,14 +143,26 @@ impl Transforms {
                 return Err(Missing::Unknown(frame.to_owned()));
             }
         }
-        let (below_inner, below_outer): (Vec<&str>, Vec<&str>) =
-            (self.upwards(inner).collect(), self.upwards(outer).collect());
-        let apart = || Missing::Apart(inner.to_owned(), outer.to_owned());
-        let joint = below_inner.iter().find(|frame| below_outer.contains(frame)).ok_or_else(apart)?;
-        let until = |frames: &[&str]| -> Vec<String> {
-            frames.iter().take_while(|frame| *frame != joint).map(|frame| (*frame).to_owned()).collect()
+        let (above_inner, above_outer) = (self.upwards(inner), self.upwards(outer));
+        let joint = match (above_inner.contains(outer), above_outer.contains(inner)) {
+            (true, _) => outer,
+            (false, true) => inner,
+            // What lies in a circle lies nowhere.
+            (false, false) => {
+                let circle = |frame: &str, way: &Way<'_>| {
+                    way.circle.map(|into| Missing::Circle(frame.to_owned(), into.to_owned()))
+                };
+                if let Some(circle) = circle(inner, &above_inner).or_else(|| circle(outer, &above_outer)) {
+                    return Err(circle);
+                }
+                let apart = || Missing::Apart(inner.to_owned(), outer.to_owned());
+                above_inner.frames.iter().copied().find(|frame| above_outer.contains(frame)).ok_or_else(apart)?
+            }
         };
-        let (up, down) = (until(&below_inner), until(&below_outer));
+        let until = |way: &Way<'_>| -> Vec<String> {
+            way.frames.iter().take_while(|frame| **frame != joint).map(|frame| (*frame).to_owned()).collect()
+        };
+        let (up, down) = (until(&above_inner), until(&above_outer));
         let latest = up.iter().chain(&down).filter_map(|child| self.links.get(child)?.held.latest()).min();
         let inner_in_joint = self.chain(&up, latest, now)?;
         let outer_in_joint = self.chain(&down, latest, now)?;
@@ -154,16 +180,27 @@ impl Transforms {
             .filter(|(child, _)| child.rsplit_once('/').is_some_and(|(_, name)| name == BASE_FRAMES[0]));
         let only = || prefixed.next().filter(|_| prefixed.next().is_none());
         let (base, _) = named.or_else(only)?;
-        Some((base, self.upwards(base).last()?))
+        Some((base, *self.upwards(base).frames.last()?))
     }
 
     fn has(&self, frame: &str) -> bool {
         self.links.contains_key(frame) || self.links.values().any(|known| known.parent == frame)
     }
 
-    /// The frame, its parent, and so on. Ends, as there are no circles.
-    fn upwards<'t>(&'t self, frame: &'t str) -> impl Iterator<Item = &'t str> {
-        std::iter::successors(Some(frame), |frame| self.links.get(*frame).map(|known| known.parent.as_str()))
+    /// The frame, its parent, and so on, each once. As in tf2, whatever is sent last counts, and a circle harms only who
+    /// has to go round in it: were a link refused that closes one, a wrong one that came first would keep out the right ones.
+    fn upwards<'t>(&'t self, frame: &'t str) -> Way<'t> {
+        let mut frames = vec![frame];
+        let mut parent = self.links.get(frame);
+        while let Some(next) = parent {
+            let next = next.parent.as_str();
+            if frames.contains(&next) {
+                return Way { frames, circle: Some(next) };
+            }
+            frames.push(next);
+            parent = self.links.get(next);
+        }
+        Way { frames, circle: None }
     }
 
     /// How the first of these frames lies in the parent of the last one.
@@ -326,13 +363,35 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_refused_and_so_is_what_is_no_number_or_no_name() {
+    fn regression_a_wrong_transform_that_came_first_kept_out_the_right_ones() {
+        let now = Instant::now();
+        let mut transforms = Transforms::default();
+        for (parent, child, x, when) in [
+            ("base_link", "scanner", 0.2, When::Always),
+            ("scanner", "map", 1.0, When::At(SECOND)),
+            ("map", "odom", 3.0, When::At(SECOND)),
+            ("odom", "base_link", 1.0, When::At(SECOND)),
+        ] {
+            transforms.take_in(&link(parent, child, x, when), now).unwrap();
+        }
+        assert_eq!(x(&transforms, "base_link", "map", now), 4.0);
+        assert_eq!(x(&transforms, "map", "base_link", now), -4.0);
+        assert_eq!(transforms.base(), Some(("base_link", "scanner")));
+        // What has to go round in it is refused, and named.
+        transforms.take_in(&link("odom", "camera", 1.0, When::At(SECOND)), now).unwrap();
+        transforms.take_in(&link("shelf", "box", 1.0, When::Always), now).unwrap();
+        let circle = Missing::Circle("camera".to_owned(), "odom".to_owned());
+        assert_eq!(transforms.lies("camera", "box", now), Err(circle));
+        assert!(matches!(transforms.lies("box", "camera", now), Err(Missing::Circle(..))));
+    }
+
+    #[test]
+    fn what_is_no_number_or_no_name_is_refused() {
         let now = Instant::now();
         let mut transforms = robot(now);
         let mut refused =
             |parent, child, x| transforms.take_in(&link(parent, child, x, When::Always), now).unwrap_err();
-        assert_eq!(refused("camera", "map", 1.0), Refusal::Circle);
-        assert_eq!(refused("map", "map", 1.0), Refusal::Circle);
+        assert_eq!(refused("map", "map", 1.0), Refusal::InItself);
         assert_eq!(refused("map", "a", f64::NAN), Refusal::NotFinite);
         assert_eq!(refused("map", "a", f64::INFINITY), Refusal::NotFinite);
         assert_eq!(refused("", "a", 1.0), Refusal::Nameless);
