@@ -3,6 +3,7 @@
 
 mod accessibility;
 mod audit;
+mod bounded;
 mod browser;
 mod cache;
 mod cargo;
@@ -126,6 +127,9 @@ enum Task {
     /// End what the process that has started this one leaves behind
     #[command(name = guard::COMMAND, hide = true)]
     Guard(guard::Guarded),
+    /// Run a program of tests, and end it where it hangs
+    #[command(name = bounded::COMMAND, hide = true)]
+    Bounded(bounded::Bounded),
 }
 
 fn main() -> ExitCode {
@@ -163,6 +167,7 @@ fn run(command: Task) -> Result<ExitCode> {
         Task::Wordnet { folder, check } => wordnet::run(&repository, &folder, check)?,
         Task::Clean => clean::run()?,
         Task::Guard(guarded) => guard::run(&guarded)?,
+        Task::Bounded(bounded) => return bounded::run(&bounded),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,6 +8,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context as _, Result};
 
 use crate::accessibility;
+use crate::bounded;
 use crate::browser;
 use crate::cargo::{self, Metadata, Profile};
 use crate::progress;
@@ -106,7 +107,7 @@ pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> 
     cargo::run("building the binaries that tests start", &mut build)?;
     let mut test = cargo::command_with_ros(repository, &ros);
     // Without target arguments Cargo runs unit, integration and documentation tests and builds the examples.
-    test.args(["test", "--no-fail-fast"]);
+    test.args(["test", "--no-fail-fast", "--config", &bounded::as_runner()]);
     if packages.is_empty() {
         test.arg("--workspace");
     }
