@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use cortex_protocol::{ToolName, ToolSpec};
+use cortex_protocol::{ToolFingerprint, ToolName, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -34,6 +34,7 @@ pub struct ToolSet {
 
 struct Tool {
     spec: ToolSpec,
+    fingerprint: ToolFingerprint,
     wire_name: String,
     check: Check,
 }
@@ -158,8 +159,8 @@ impl ToolSet {
         Self::default().rebuilt(specs)
     }
 
-    /// A set of the given tools that takes over the compiled checks of those that did not change, so that one
-    /// component's arrival does not cost the checks of all.
+    /// A set of the given tools that takes over the compiled checks and the fingerprints of those that did not change, so
+    /// that one component's arrival does not cost those of all.
     #[must_use]
     pub fn rebuilt(&self, specs: impl IntoIterator<Item = ToolSpec>) -> (Self, Vec<ToolSetError>) {
         let mut problems = Vec::new();
@@ -187,7 +188,9 @@ impl ToolSet {
             .into_iter()
             .map(|(name, (spec, check))| {
                 let wire_name = wire_names.get(&name).cloned().unwrap_or_default();
-                (name, Tool { spec, wire_name, check })
+                let same = self.tools.get(&name).filter(|old| old.spec == spec);
+                let fingerprint = same.map_or_else(|| spec.fingerprint(), |old| old.fingerprint);
+                (name, Tool { spec, fingerprint, wire_name, check })
             })
             .collect();
         (Self { tools: Arc::new(tools), by_wire_name: Arc::new(by_wire_name) }, problems)
@@ -210,6 +213,12 @@ impl ToolSet {
     #[must_use]
     pub fn wire_name(&self, name: &ToolName) -> Option<&str> {
         self.tools.get(name).map(|tool| tool.wire_name.as_str())
+    }
+
+    /// The version of a tool: [`ToolSpec::fingerprint`], without the work.
+    #[must_use]
+    pub fn fingerprint(&self, name: &ToolName) -> Option<ToolFingerprint> {
+        self.tools.get(name).map(|tool| tool.fingerprint)
     }
 
     /// All tools, in the order of their canonical names.

@@ -3,7 +3,7 @@
 use cortex_protocol::mission::ArgumentChange;
 use cortex_protocol::{
     CallId, Decision, Effect as ToolEffect, FailureKind, MissionEvent, OutcomeStatus, Step, StepNumber, StepStatus,
-    ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
+    ToolCall, ToolFingerprint, ToolName, ToolOutcome,
 };
 use serde_json::{Map, Value};
 
@@ -246,7 +246,7 @@ impl Mission {
     /// version of it must not reach this one.
     pub(super) fn is_as_planned(&self, step: &Step) -> Result<ToolFingerprint, ToolOutcome> {
         let tool = &step.call.tool;
-        match (self.setup.tools.get(tool).map(ToolSpec::fingerprint), self.run.fingerprint(step.number)) {
+        match (self.setup.tools.fingerprint(tool), self.run.fingerprint(step.number)) {
             (None, _) => Err(self.absence(tool)),
             (Some(now), Some(planned)) if now == planned => Ok(now),
             (Some(_), _) => {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cortex_protocol::{ToolFingerprint, ToolName, ToolSpec};
+use cortex_protocol::{ToolFingerprint, ToolName};
 use serde::{Deserialize, Serialize};
 
 use crate::toolset::ToolSet;
@@ -30,8 +30,8 @@ impl Offer {
 
     /// Notes that the model is shown every offered tool that is there, as it is now.
     pub(super) fn note_shown(&mut self, tools: &ToolSet) {
-        let shown = self.offered.iter().filter_map(|name| tools.get(name));
-        self.shown = shown.map(|spec: &ToolSpec| (spec.name.clone(), spec.fingerprint())).collect();
+        let shown = self.offered.iter().filter_map(|name| Some((name.clone(), tools.fingerprint(name)?)));
+        self.shown = shown.collect();
     }
 
     /// The version of a tool that the model was shown last.

@@ -59,6 +59,17 @@ fn a_bad_schema_and_a_second_tool_of_one_name_are_left_out_with_the_reason() {
 }
 
 #[test]
+fn the_version_of_a_tool_follows_what_it_is_in_a_set_made_of_an_older_one() {
+    let (old, _) = ToolSet::new([go_to(), tool("arm.lift", json!(true))]);
+    let moves_alone = go_to().with_dispatch(Dispatch::Background);
+    let (new, _) = old.rebuilt([moves_alone.clone(), tool("arm.lift", json!(true))]);
+    assert_eq!(new.fingerprint(&"arm.lift".into()), old.fingerprint(&"arm.lift".into()));
+    assert_eq!(new.fingerprint(&"base.go_to".into()), Some(moves_alone.fingerprint()));
+    assert_ne!(new.fingerprint(&"base.go_to".into()), old.fingerprint(&"base.go_to".into()));
+    assert_eq!(new.fingerprint(&"arm.bend".into()), None);
+}
+
+#[test]
 fn a_schema_may_not_reach_out_of_its_document() {
     for reference in ["file:///etc/passwd", "http://127.0.0.1:9/schema.json"] {
         let schema = json!({"type": "object", "properties": {"a": {"$ref": reference}}});
