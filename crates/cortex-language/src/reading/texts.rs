@@ -255,10 +255,10 @@ impl Reader<'_> {
     fn is_value_beside(&self, index: usize, tool: &Tool, words: &[Word]) -> bool {
         let articles = words.iter().take_while(|word| self.language.is_article(&word.text)).count();
         let name = words.get(articles..).unwrap_or_default();
+        // Of a thousand robots, only one is looked at.
+        let beside = self.robot.those(self.robot.index.of_component(&tool.component));
         let is_beside = |(at, other): &(usize, &Tool)| *at != index && other.component == tool.component;
-        let mut parameters =
-            self.robot.tools.iter().enumerate().filter(is_beside).flat_map(|(_, other)| &other.parameters);
-        parameters.any(|parameter| match &parameter.kind {
+        beside.filter(is_beside).flat_map(|(_, other)| &other.parameters).any(|parameter| match &parameter.kind {
             ParameterKind::Choice(choices) => {
                 choices.read(name, self.language).is_some_and(|(_, length)| length == name.len())
             }

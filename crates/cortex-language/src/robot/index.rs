@@ -190,6 +190,12 @@ impl Index {
     pub(crate) fn component(&self, word: &str) -> &Tools {
         found(&self.components, word)
     }
+
+    /// The tools of a component with these words in its name, and few others: those that have the rarest of them.
+    pub(crate) fn of_component(&self, words: &[String]) -> &Tools {
+        let with_each = words.iter().map(|word| self.component(word));
+        with_each.min_by_key(|tools| tools.len()).unwrap_or_else(|| self.component(""))
+    }
 }
 
 /// The first word of a name of several, by which it is looked up.
