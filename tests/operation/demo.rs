@@ -37,11 +37,6 @@ async fn in_terminal(test_robot: &TestRobot, folder: &Path) -> (Process, String)
     (terminal, line.split_once("The page: ").unwrap().1.trim().to_owned())
 }
 
-async fn send(page: &Page, task: &str) {
-    page.type_into("#task", task).await;
-    page.click("button:not([disabled])", "Send the task").await;
-}
-
 async fn cards(page: &Page) -> u64 {
     let count = page.script("return document.querySelectorAll('.card').length", Vec::new()).await;
     count.as_u64().unwrap()
@@ -57,7 +52,7 @@ async fn a_newcomer_does_what_is_printed_is_asked_once_stops_and_resumes() {
     let page = browser.open(&address, Viewport::Wide, Colours::Light).await;
     page.wait_for("#strip", "Takes tasks").await;
     assert_eq!(cards(&page).await, 0, "what the demonstration does by itself asks for nothing");
-    send(&page, invited).await;
+    page.send_task(invited).await;
     let card = page.wait_for(".card", "Approve").await;
     assert!(card.contains("base.go_to") && card.contains("Somebody may be asleep in the bedroom."), "{card}");
     assert_eq!(cards(&page).await, 1);
@@ -72,7 +67,7 @@ async fn a_newcomer_does_what_is_printed_is_asked_once_stops_and_resumes() {
     page.click("#stop-panel button", "Resume").await;
     page.click("#stop-panel button", "Yes, take tasks again").await;
     page.wait_until_gone("#stop-panel", "The robot is stopped").await;
-    send(&page, "say hello").await;
+    page.send_task("say hello").await;
     page.wait_for(".report", "speaker.say").await;
     terminal.write_line("quit").await;
     assert_eq!(terminal.wait().await, Some(0));
@@ -110,7 +105,7 @@ async fn the_page_shows_the_home_and_the_robot_drives_to_where_a_person_clicked(
         other.keep_screenshot(&format!("demo-robot-{name}")).await;
         other.close().await;
     }
-    page.click(".goal button[type=submit]:not([disabled])", "Send the task").await;
+    page.send(".goal").await;
     page.wait_for(".mission-head", "Succeeded").await;
     page.wait_for(".report", "base.go_to_point").await;
     page.click("nav a", "Robot").await;

@@ -144,8 +144,7 @@ async fn what_a_node_reports_stands_on_the_page_beside_the_feedback() {
     assert!(shown.contains("gripper · error") && shown.contains("<b>at</b> finger 2"), "{shown}");
     page.wait_until_gone(".log .line", "the gripper is at home").await;
     page.keep_screenshot("log-idle").await;
-    page.type_into("#task", "say hello").await;
-    page.click("button:not([disabled])", "Send the task").await;
+    page.send_task("say hello").await;
     page.wait_for(".log .line", "step 1/1 speaker.say").await;
     page.wait_for(".report", "speaker.say").await;
     test_robot.start_python("arm", "loud.py", &["arm", "0"]).await;

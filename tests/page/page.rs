@@ -28,12 +28,6 @@ async fn open(browser: &Browser, test_robot: &mut TestRobot) -> Page {
     browser.open(&address, Viewport::Wide, Colours::Light).await
 }
 
-/// Types a task and sends it as a person does.
-async fn send(page: &Page, task: &str) {
-    page.type_into("#task", task).await;
-    page.click("button:not([disabled])", "Send the task").await;
-}
-
 /// The simulated robot, a Cortex without a model, and its page.
 async fn sim(arguments: &[&str]) -> (TestRobot, Browser, Page) {
     let mut test_robot = TestRobot::empty();
@@ -49,7 +43,7 @@ async fn sim(arguments: &[&str]) -> (TestRobot, Browser, Page) {
 async fn a_person_types_a_task_and_reads_its_plan_its_course_and_its_report() {
     let (mut test_robot, browser, page) = sim(&[]).await;
     page.wait_for("#strip", "Takes tasks").await;
-    send(&page, "go to the kitchen and say hello").await;
+    page.send_task("go to the kitchen and say hello").await;
     page.wait_for(".plan-panel", "go_to").await;
     let report = page.wait_for(".report", "Report").await;
     assert!(report.contains("2 steps, 1 plan") && report.contains("base.go_to"), "{report}");
@@ -72,7 +66,7 @@ async fn a_person_types_a_task_and_reads_its_plan_its_course_and_its_report() {
 #[tokio::test]
 async fn escape_stops_a_robot_in_mid_drive_and_a_button_lets_it_take_tasks_again() {
     let (test_robot, _browser, page) = sim(&["--ros-args", "-p", "speed_mps:=0.1"]).await;
-    send(&page, "go to the kitchen").await;
+    page.send_task("go to the kitchen").await;
     page.wait_for(".flight", "base.go_to").await;
     // The task box may have the focus: the first Escape leaves it, the second one stops.
     page.script("document.activeElement.blur()", Vec::new()).await;
@@ -85,19 +79,19 @@ async fn escape_stops_a_robot_in_mid_drive_and_a_button_lets_it_take_tasks_again
     page.keep_screenshot("stopped").await;
     let overview = test_robot.status_until("a stop", |overview| overview.stop.stopped).await;
     assert!(overview.calls.is_empty() && overview.stop.not_stopped.is_empty(), "{overview:?}");
-    send(&page, "say hello").await;
+    page.send_task("say hello").await;
     page.wait_for(".task-box .answer", "stopped").await;
     page.click("#stop-panel button", "Resume").await;
     page.click("#stop-panel button", "Yes, take tasks again").await;
     page.wait_until_gone("#stop-panel", "The robot is stopped").await;
-    send(&page, "").await;
+    page.send(".task-box").await;
     page.wait_for(".report", "speaker.say").await;
 }
 
 #[tokio::test]
 async fn a_person_pauses_takes_over_and_hands_back_and_whoever_vanishes_leaves_the_robot_at_rest() {
     let (mut test_robot, browser, page) = sim(&["--ros-args", "-p", "speed_mps:=0.4"]).await;
-    send(&page, "go to the kitchen").await;
+    page.send_task("go to the kitchen").await;
     page.wait_for(".flight", "base.go_to").await;
     let other = open(&browser, &mut test_robot).await;
     page.click(".control-row button:not([disabled])", "Take over").await;
@@ -110,7 +104,7 @@ async fn a_person_pauses_takes_over_and_hands_back_and_whoever_vanishes_leaves_t
     page.wait_for(".mission-head", "has the controls").await;
     page.keep_screenshot("control-mine").await;
     other.keep_screenshot("control-other").await;
-    send(&other, "say hello").await;
+    other.send_task("say hello").await;
     other.wait_for(".task-box .answer", "has the controls of the robot").await;
     page.click("#control button", "Hand back").await;
     page.click("#control button", "Yes, hand back").await;
@@ -118,7 +112,7 @@ async fn a_person_pauses_takes_over_and_hands_back_and_whoever_vanishes_leaves_t
     page.wait_for(".mission-head", "Succeeded").await;
     page.wait_for(".log", "handed the controls back after").await;
     // A pause, and its end from another page.
-    send(&page, "go to the bedroom").await;
+    page.send_task("go to the bedroom").await;
     page.wait_for(".flight", "base.go_to").await;
     page.click(".control-row button:not([disabled])", "Pause").await;
     other.wait_for("#control", "The robot is paused").await;
@@ -170,7 +164,7 @@ fn reached(test_robot: &mut TestRobot) -> usize {
 #[tokio::test]
 async fn an_approval_is_asked_with_what_would_run_and_given_or_refused_on_the_page() {
     let (mut test_robot, model, _browser, page) = gate("60").await;
-    send(&page, "open the gate").await;
+    page.send_task("open the gate").await;
     let card = page.wait_for(".card", "Approve").await;
     assert!(card.contains("gate.open") || card.contains("gate/open"), "{card}");
     assert!(card.contains("data") && card.contains("true"), "the arguments to the letter: {card}");
@@ -182,7 +176,7 @@ async fn an_approval_is_asked_with_what_would_run_and_given_or_refused_on_the_pa
     page.wait_for(".report", "Report").await;
     assert_eq!(reached(&mut test_robot), 0);
     assert!(prompts(&model).join("\n").contains("the dog is out"), "the model plans with the reason");
-    send(&page, "open the gate now").await;
+    page.send_task("open the gate now").await;
     page.wait_for(".card", "Approve").await;
     page.answer_deliberately(".card button", "Approve once").await;
     test_robot.process("gate").wait_for_json("the call", |_| true).await;
@@ -192,7 +186,7 @@ async fn an_approval_is_asked_with_what_would_run_and_given_or_refused_on_the_pa
 #[tokio::test]
 async fn an_approval_that_nobody_gives_counts_as_no() {
     let (mut test_robot, _model, _browser, page) = gate("2").await;
-    send(&page, "open the gate").await;
+    page.send_task("open the gate").await;
     page.wait_for(".card", "Approve").await;
     page.wait_until_gone(".card", "Approve").await;
     page.wait_for(".report", "Report").await;
@@ -233,7 +227,7 @@ async fn text_of_people_and_models_is_never_markup() {
     let typed = "document.querySelector('#task').value = arguments[0]";
     page.wait_for("#strip", "Model").await;
     page.script(typed, vec![hostile.into()]).await;
-    page.click("button:not([disabled])", "Send the task").await;
+    page.send(".task-box").await;
     let report = page.wait_for(".report", "onerror").await;
     assert!(report.contains("<b id=taken>"), "it is shown as it was said: {report}");
     page.wait_for(".mission-head", "<script>").await;
@@ -266,7 +260,7 @@ async fn another_device_needs_a_code_and_is_put_out_when_its_session_is_revoked(
     tablet.wait_for("#strip", "Takes tasks").await;
     tablet.keep_screenshot("tablet").await;
     // It may act.
-    send(&tablet, "say hello").await;
+    tablet.send_task("say hello").await;
     tablet.wait_for(".report", "speaker.say").await;
     page.click("nav a", "Mission").await;
     page.wait_for(".mission-head", "Tablet in the hall").await;
@@ -309,7 +303,7 @@ async fn a_person_logs_in_with_a_password_and_is_out_when_removed() {
 #[tokio::test]
 async fn every_view_fits_every_screen_in_both_colours() {
     let (mut test_robot, browser, page) = sim(&[]).await;
-    send(&page, "go to the kitchen, look around and say what you see").await;
+    page.send_task("go to the kitchen, look around and say what you see").await;
     page.wait_for(".report", "Report").await;
     let address = address_of(&mut test_robot).await;
     for (viewport, device) in [(Viewport::Wide, "wide"), (Viewport::Tablet, "tablet"), (Viewport::Phone, "phone")] {

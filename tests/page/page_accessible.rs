@@ -39,8 +39,7 @@ async fn no_view_keeps_people_from_using_it() {
     let (_test_robot, address) = sim(&[]).await;
     let browser = Browser::start().await;
     let first = browser.open(&address, Viewport::Wide, Colours::Light).await;
-    first.type_into("#task", "go to the kitchen and say hello").await;
-    first.click("button:not([disabled])", "Send the task").await;
+    first.send_task("go to the kitchen and say hello").await;
     first.wait_for(".mission-head", "Succeeded").await;
     let mut found = Vec::new();
     for (name, viewport, colours) in [

@@ -129,8 +129,7 @@ async fn a_stopped_robot_runs_no_tool_and_a_run_is_ended_like_a_mission() {
 #[tokio::test]
 async fn whoever_has_the_controls_runs_a_tool_by_hand_and_then_the_mission_finishes() {
     let (test_robot, _browser, page) = sim(&["--ros-args", "-p", "speed_mps:=0.4"]).await;
-    page.type_into("#task", "go to the kitchen").await;
-    page.click("button:not([disabled])", "Send the task").await;
+    page.send_task("go to the kitchen").await;
     page.wait_for(".flight", "base.go_to").await;
     page.click(".control-row button:not([disabled])", "Take over").await;
     page.wait_for("#control", "You have the controls").await;

@@ -42,8 +42,7 @@ async fn one_key_saves_a_file_whose_bag_holds_what_the_robot_published() {
     let line = test_robot.process("cortex").wait_for_line("page: http").await;
     let address = line.trim_start_matches("page: ").to_owned();
     let page = browser.open(&address, Viewport::Wide, Colours::Light).await;
-    page.type_into("#task", "go to the kitchen and say hello").await;
-    page.click("button:not([disabled])", "Send the task").await;
+    page.send_task("go to the kitchen and say hello").await;
     page.wait_for(".mission-head", "Succeeded").await;
     page.script("document.activeElement.blur()", Vec::new()).await;
     page.type_into("", "i").await;

@@ -37,6 +37,17 @@ const LOOK: Duration = Duration::from_millis(50);
 /// and does one thing with it. Runs in the page.
 const FIND: &str = include_str!("find_in_page.js");
 
+/// Waits until a form says what came of sending it.
+const ANSWERED: &str = r#"
+const [form, done] = arguments;
+const look = () => {
+  const told = document.querySelector(`${form} .answer`)?.textContent ?? '';
+  if (told && told !== 'Sending…') done(told);
+  else setTimeout(look, 20);
+};
+look();
+"#;
+
 /// The browser. Each window is a session of its own: windows share no cookies.
 pub struct Browser {
     _driver: Process,
@@ -189,6 +200,24 @@ impl Page {
             }
         };
         done(selector, element.send_keys(text).await);
+    }
+
+    /// Types a task into its field and sends it.
+    pub async fn send_task(&self, task: &str) {
+        self.type_into("#task", task).await;
+        self.send(".task-box").await;
+    }
+
+    /// Sends what a form holds, as a person does: on a loaded machine the view may freeze for a moment; then the page
+    /// refuses, keeps the words and says that they can be sent once it is live again.
+    pub async fn send(&self, form: &str) {
+        loop {
+            self.click(&format!("{form} button[type=submit]:not([disabled])"), "Send the task").await;
+            let told = self.async_script(ANSWERED, vec![form.into()]).await;
+            if !told.as_str().unwrap_or_default().contains("The view is frozen") {
+                return;
+            }
+        }
     }
 
     /// Runs a script in the page, outside its content security policy, and gives what it returns.

@@ -32,6 +32,7 @@ test('feedback and warnings of nodes stand in the order of time; the rest is sho
   mission.lastMs = 30;
   log.lines.push({ ...log.lines.at(-1), timeMs: 9000, text: 'later' });
   assert.deepEqual(shown({}), ['begins', 'slips', 'ends', 'hot'], 'what comes long after the end is none of it');
+  assert.deepEqual(shown({ isLatest: true }), ['begins', 'slips', 'ends', 'hot', 'later'], 'unless no mission came after it');
 });
 
 test('what was logged earlier and comes later is put where it belongs', () => {

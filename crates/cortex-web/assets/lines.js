@@ -9,7 +9,7 @@ const SHARE = MAX_NODE_LINES / 8;
 const SPARE = 300;
 /** Nodes that can be chosen. */
 const MAX_NODES = 300;
-/** Lines of nodes belong to a mission that has ended until so long after its end. */
+/** Lines of nodes belong to a mission that others followed until so long after its end. */
 const AFTER_END_MS = 2000;
 
 const RANK = { debug: 0, info: 1, warn: 2, error: 3, fatal: 4 };
@@ -69,13 +69,14 @@ function thin(log) {
 }
 
 /** What is shown where nobody has chosen: feedback, and what is wrong in nodes. */
-export const NO_FILTER = { text: '', show: '', node: '' };
+export const NO_FILTER = { text: '', show: '', node: '', isLatest: false };
 
 const LEAST = { '': 2, info: 1, debug: 0 };
 
 /**
  * The last `most` lines that fit the filter, in the order of time. `show` is empty, `feedback`, `info`, `debug`, or a kind of
- * feedback; a node that was chosen shows all that it reports.
+ * feedback; a node that was chosen shows all that it reports. After the end of the latest mission (`isLatest`), what nodes
+ * report is shown with it: there is no other place for it.
  */
 export function shownLines(mission, log, filter, most) {
   const wanted = filter.text.trim().toLowerCase();
@@ -84,7 +85,7 @@ export function shownLines(mission, log, filter, most) {
   const feedback = filter.node ? [] : (mission?.lines ?? []);
   const fits = (one) => (isLevel || filter.show === 'feedback' || one.event === filter.show) && has(one);
   const least = isLevel ? (filter.node ? Math.min(1, LEAST[filter.show]) : LEAST[filter.show]) : Infinity;
-  const [from, until] = timesOf(mission);
+  const [from, until] = timesOf(mission, filter.isLatest);
   const nodes = log?.lines ?? [];
   const shown = [];
   let one = feedback.length - 1;
@@ -104,9 +105,9 @@ export function shownLines(mission, log, filter, most) {
 }
 
 /** From when until when lines of nodes belong to a mission. Without one, all do. */
-function timesOf(mission) {
+function timesOf(mission, isLatest) {
   if (!mission?.acceptedMs) return [-Infinity, Infinity];
-  return [mission.acceptedMs, mission.result ? mission.lastMs + AFTER_END_MS : Infinity];
+  return [mission.acceptedMs, mission.result && !isLatest ? mission.lastMs + AFTER_END_MS : Infinity];
 }
 
 /** Lines that are kept while somebody reads the older ones. */

@@ -70,6 +70,7 @@ export function createLog({ nodeLog = null, isWhole = false } = {}) {
     empty, earlier, list, fresh);
   const elements = new Map();
   let mission = null;
+  let isLatest = false;
   let drawn = '';
   let follows = true;
   let unread = 0;
@@ -142,7 +143,7 @@ export function createLog({ nodeLog = null, isWhole = false } = {}) {
 
   function draw() {
     drawn = keyNow();
-    const filter = { text: search.value, show: show.value, node: nodes.value };
+    const filter = { text: search.value, show: show.value, node: nodes.value, isLatest };
     const made = showLines(list, elements, shownLines(mission, nodeLog, filter, follows ? MAX_LINES : MOST_SHOWN), make);
     if (!follows) unread += Math.max(0, made - older);
     older = 0;
@@ -161,11 +162,12 @@ export function createLog({ nodeLog = null, isWhole = false } = {}) {
     keyed(nodes.lastElementChild, names, (name) => name, (name) => h('option', { value: name }, clip(name, 60)));
   }
 
-  const keyNow = () => `${mission?.id}/${mission?.sequence}/${mission?.dropped}/${mission?.lines.length}/${nodeLog?.version}`;
+  const keyNow = () => `${mission?.id}/${isLatest}/${mission?.sequence}/${mission?.dropped}/${mission?.lines.length}/${nodeLog?.version}`;
 
   return {
     root,
-    update(next) {
+    update(next, isNewest = false) {
+      isLatest = isNewest;
       if (next !== mission) {
         mission = next;
         rebuild();

@@ -225,7 +225,7 @@ function drawMissions() {
   }
   want(one.id);
   const mission = missionOf(state, one.id);
-  panel.update(mission, { nowMs: nowMs(), task: one.task, phase: one.phase, output: one.output, budget: one.id === state.basis?.mission ? overview?.budget : null });
+  panel.update(mission, { nowMs: nowMs(), task: one.task, phase: one.phase, output: one.output, isLatest: one.id === all.at(-1)?.id, budget: one.id === state.basis?.mission ? overview?.budget : null });
 }
 
 /** What a restart has ended, so that nobody waits for it. */

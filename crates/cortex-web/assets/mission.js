@@ -82,7 +82,7 @@ export function createMissionPanel({ actions, seenBasis, onReopened, compact = f
     showPlan(ended);
     showFlight(ended);
     showBudget();
-    log?.update(mission);
+    log?.update(mission, view.isLatest);
   }
 
   function showMeta(ended) {

@@ -53,6 +53,7 @@ export function createCamera() {
       shownAt = performance.now() - Number(reply.headers.get('cortex-age-ms'));
       return void (problem = '');
     }
+    if (reply.status === 204) return void (problem = 'nothing has come of this topic yet. Its node may be quiet, or may have just been started');
     if (!reply.ok) {
       problem = (await reply.json().catch(() => null))?.reason ?? `the robot answered ${reply.status}`;
       return void await pause(500);

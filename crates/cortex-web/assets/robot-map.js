@@ -116,8 +116,9 @@ export function createMap({ actions, seenBasis, onSubmitted }) {
     shownAt = performance.now();
     const reply = await fetch(`/api/v1/robot/map?${new URLSearchParams({ topic })}`, { cache: 'no-store', headers: tag ? { 'If-None-Match': tag } : {} });
     if (reply.status === 304) return void (problem = '');
-    if (!reply.ok) {
-      problem = (await reply.json().catch(() => null))?.reason ?? `The map can't be had: ${reply.status}.`;
+    if (!reply.ok || reply.status === 204) {
+      problem = reply.ok ? 'No map has come of this topic yet. Its node may be quiet, or may have just been started.'
+        : (await reply.json().catch(() => null))?.reason ?? `The map can't be had: ${reply.status}.`;
       // Soon again: the first map is on its way.
       if (!drawn) shownAt -= MAP_MS - 500;
       return draw();

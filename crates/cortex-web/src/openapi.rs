@@ -170,10 +170,14 @@ fn add_robot(document: &mut Document) {
     for (path, what, media_type) in [
         (
             "/api/v1/robot/map",
-            "A map; 'cortex-about' says where it lies. Waits up to 1 s for another ETag.",
+            "A map; 'cortex-about' says where it lies. Waits up to 1 s for another ETag. 204 while none has come.",
             "image/png",
         ),
-        ("/api/v1/robot/picture", "What a camera sees. Waits up to 1 s for another ETag.", "image/jpeg"),
+        (
+            "/api/v1/robot/picture",
+            "What a camera sees. Waits up to 1 s for another ETag. 204 while nothing has come.",
+            "image/jpeg",
+        ),
     ] {
         document.add("get", path, watch, what, Nothing, Other(media_type));
         document.add_query(path, "topic", "The full name of the topic.", "string");

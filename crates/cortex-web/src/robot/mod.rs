@@ -126,10 +126,9 @@ async fn file<T: Serialize>(
         if matches!(changed, Ok(Ok(()))) {
             continue;
         }
-        return found.map(|picture| answer(&picture, age_ms, true)).ok_or_else(|| {
-            let reason = "Nothing has come of this topic yet. Its node may be quiet, or may have just been started.";
-            ApiError::new(ErrorKind::NotFound, reason)
-        });
+        // That nothing has come yet is no error: its node may be quiet, or may have just been started.
+        let nothing = || StatusCode::NO_CONTENT.into_response();
+        return Ok(found.map_or_else(nothing, |picture| answer(&picture, age_ms, true)));
     }
 }
 
