@@ -76,6 +76,12 @@ enum Task {
     },
     /// Check format, lints, crate boundaries, manifests and file lengths
     Check,
+    /// Build the documentation of all crates; fails where a link leads nowhere
+    Doc {
+        /// More arguments for `cargo doc`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Check licences, advisories, duplicate versions and sources of all dependencies, and spelling; builds cargo-deny and
     /// typos at first use
     Audit(audit::Arguments),
@@ -155,6 +161,7 @@ fn run(command: Task) -> Result<ExitCode> {
         Task::Run { release, arguments } => return work::run(&repository, profile(release), &arguments),
         Task::Test { arguments } => return work::test(&repository, &arguments),
         Task::Check => return check::run(&repository),
+        Task::Doc { arguments } => return work::doc(&repository, &arguments),
         Task::Audit(arguments) => return audit::run(&repository, &arguments),
         Task::Demo { recorded: true, .. } => return work::show_recorded(&repository),
         Task::Demo { task, recipe, model, binaries, recorded: false } => {

@@ -63,6 +63,14 @@ pub(crate) fn build(repository: &Path, profile: Profile, arguments: &[String]) -
     cargo::run_for_exit_code(&mut build)
 }
 
+/// Builds the documentation of every member, without that of dependencies. A warning is an error.
+pub(crate) fn doc(repository: &Path, arguments: &[String]) -> Result<ExitCode> {
+    let ros = prepare(repository, Purpose::Build)?;
+    let mut doc = cargo::command_with_ros(repository, &ros);
+    doc.args(["doc", "--workspace", "--no-deps"]).args(arguments).env("RUSTDOCFLAGS", "--deny warnings");
+    cargo::run_for_exit_code(&mut doc)
+}
+
 /// Builds and becomes `cortex`, so that signals and the terminal are its own.
 pub(crate) fn run(repository: &Path, profile: Profile, arguments: &[String]) -> Result<ExitCode> {
     use std::os::unix::process::CommandExt as _;
