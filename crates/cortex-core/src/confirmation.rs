@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::chat::{CallArguments, ChatReply, ChatRequest, Message, Purpose};
-use crate::fragment::{Fragment, quoted};
+use crate::fragment::{Fragment, one_line, quoted};
 
 /// The word that lets a step run.
 const EXECUTE: &str = "EXECUTE";
@@ -17,6 +17,8 @@ const MARKUP: [char; 3] = ['*', '_', '`'];
 const NO_DECISION: &str = "it holds none of EXECUTE, SKIP, ABORT, CONTINUE";
 /// Most characters of such words.
 const WORDS_QUOTED: usize = 300;
+/// Most characters of a name that a model wrote, and of what is wrong with what it wrote, which may quote it.
+const WRITTEN_QUOTED: usize = 200;
 const WORDS_BESIDE_EXECUTE: &str = "words stood beside EXECUTE, and words are not read";
 const WORDS_BESIDE_CALL: &str = "words stood beside the call, and words are not read";
 
@@ -122,7 +124,8 @@ pub fn read(reply: &ChatReply, wire_name: &str, canonical_name: &str) -> Result<
         [] => read_text(reply.text.trim()),
         [call] => {
             if call.name != wire_name && call.name != canonical_name {
-                return Err(format!("it calls '{}', but the step's tool is '{wire_name}'", call.name).into());
+                let name = one_line(&call.name, WRITTEN_QUOTED);
+                return Err(format!("it calls '{name}', but the step's tool is '{wire_name}'").into());
             }
             let arguments = match &call.arguments {
                 CallArguments::Object(arguments) => arguments.clone(),
@@ -204,6 +207,7 @@ fn read_json(text: &str) -> Result<Option<Reading>, Unusable> {
     }
     let wrapped = strict_json::read(inner).map(|Wrapped { answer }| answer);
     let Answer { decision: word, reason } = wrapped.or_else(|_| strict_json::read(inner)).map_err(|problem| {
+        let problem = one_line(&problem.to_string(), WRITTEN_QUOTED);
         format!("it looks like JSON but is not {{\"decision\": ..., \"reason\": ...}}: {problem}")
     })?;
     let reason = reason.unwrap_or_default().trim().to_owned();
@@ -238,6 +242,9 @@ fn rest_of(text: &str) -> String {
     let rest = ["EXECUTE", "SKIP", "ABORT", "CONTINUE"].iter().find_map(|word| rest.strip_prefix(word)).unwrap_or(rest);
     rest.trim_start_matches(|character: char| !character.is_alphanumeric()).trim().to_owned()
 }
+
+#[cfg(test)]
+mod fuzzed;
 
 #[cfg(test)]
 mod tests {
@@ -362,6 +369,17 @@ mod tests {
             let unusable = read(&reply_with_call(text, "base-go_to"), "base-go_to", "base.go_to").unwrap_err();
             assert!(unusable.problem.starts_with(WORDS_BESIDE_CALL), "{text}");
             assert_eq!(unusable.proposed.map(Value::Object), Some(json!({"place": "kitchen"})), "kept as proposed");
+        }
+    }
+
+    /// The name of the call, and a name in JSON, went whole into what the model and people are told, megabytes and all.
+    #[test]
+    fn regression_what_is_said_of_a_confirmation_was_as_long_as_what_the_model_wrote() {
+        let long = "a\n".repeat(1_000_000);
+        let named = read(&reply_with_call("", &long), "base-go_to", "base.go_to").unwrap_err().problem;
+        let in_json = decided(&json!({"decision": "EXECUTE", long: 1}).to_string()).unwrap_err();
+        for problem in [named, in_json] {
+            assert!(problem.len() < 500 && !problem.contains('\n'), "{} bytes: {problem:.300}", problem.len());
         }
     }
 

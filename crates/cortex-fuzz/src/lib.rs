@@ -24,7 +24,9 @@ use mutation::Mutator;
 use random::Random;
 
 /// The time for each target, in seconds.
-const SECONDS: u64 = 10;
+const SECONDS: u64 = 6;
+/// No input may take longer: the longest are 128 KiB, and readers take milliseconds for those.
+const SLOWEST: Duration = Duration::from_secs(30);
 /// Most inputs with a result of their own that the pool keeps beside the corpus.
 const POOL: usize = 2_000;
 /// Longer inputs are tried, and not mutated further: each of their mutants takes as long as many short ones.
@@ -36,8 +38,8 @@ const MUTATIONS: usize = 6;
 /// the time is over. The target says what came of an input.
 ///
 /// # Panics
-/// When the target panics: the input is left in the folder of temporary files, and its path is printed. And when there
-/// is no corpus.
+/// When the target panics, or takes half a minute for one input: the input is left in the folder of temporary files, and
+/// its path is printed. And when there is no corpus.
 #[expect(clippy::panic, reason = "for tests only")]
 pub fn fuzz(corpus: &[&str], target: impl Fn(&[u8]) -> String) {
     let mut pool = read_all(corpus);
@@ -56,7 +58,9 @@ pub fn fuzz(corpus: &[&str], target: impl Fn(&[u8]) -> String) {
             eprintln!("{}", left(input));
             resume_unwind(panic)
         });
-        (result, began.elapsed())
+        let took = began.elapsed();
+        assert!(took < SLOWEST, "{took:?} for one input of {} bytes; {}", input.len(), left(input));
+        (result, took)
     };
     let (mut seen, mut longest, mut count) = (HashSet::new(), Duration::ZERO, 0_u64);
     for input in &pool {

@@ -277,4 +277,6 @@ fn unquoted(text: &str) -> String {
 }
 
 #[cfg(test)]
+mod fuzzed;
+#[cfg(test)]
 mod tests;

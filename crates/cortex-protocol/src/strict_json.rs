@@ -88,7 +88,9 @@ impl<'de> Visitor<'de> for OneMeaning {
         let mut fields = Map::new();
         while let Some(name) = entries.next_key::<String>()? {
             if fields.contains_key(&name) {
-                let shown: String = name.chars().take(NAME_CHARACTERS).collect();
+                // A terminal obeys control characters.
+                let shown = name.chars().take(NAME_CHARACTERS);
+                let shown: String = shown.map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
                 return Err(A::Error::custom(format!("'{shown}' is given twice")));
             }
             let value = entries.next_value_seed(self)?;
@@ -184,5 +186,12 @@ mod tests {
         let name = "x".repeat(100_000);
         let problem = read::<Value>(&format!("{{\"{name}\":1,\"{name}\":1}}")).unwrap_err();
         assert!(problem.to_string().len() < 200, "{problem}");
+    }
+
+    /// The escape sequence stood in the error as it is, and went to the terminals of people.
+    #[test]
+    fn regression_a_name_that_is_given_twice_was_told_with_its_control_characters() {
+        let problem = read::<Value>(r#"{"a\u001b[31m\n": 1, "a\u001b[31m\n": 2}"#).unwrap_err().to_string();
+        assert!(problem.starts_with("'a [31m ' is given twice"), "{problem:?}");
     }
 }

@@ -8,6 +8,8 @@
 
 pub mod arguments;
 mod convention;
+#[cfg(test)]
+mod fuzzed;
 mod name;
 
 pub use convention::Convention;

@@ -148,9 +148,9 @@ fn starts_with(text: &str, is_allowed: impl Fn(u8) -> bool) -> bool {
     text.bytes().next().is_some_and(is_allowed)
 }
 
-/// At most as much of a hostile text as an error message should repeat.
+/// At most as much of a hostile text as an error message should repeat, and nothing that a terminal would obey.
 fn shortened(text: &str) -> String {
-    text.chars().take(MAX_LENGTH).collect()
+    text.chars().take(MAX_LENGTH).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
 #[cfg(test)]
@@ -186,5 +186,14 @@ mod tests {
     fn an_error_repeats_only_the_start_of_a_hostile_text() {
         let error = "x".repeat(10_000_000).parse::<InterfaceName>().unwrap_err();
         assert_eq!(error.name.len(), MAX_LENGTH);
+    }
+
+    /// The escape sequence stood in the error as it is, and went to the terminals of people.
+    #[test]
+    fn regression_an_error_repeated_the_control_characters_of_a_hostile_text() {
+        for text in ["a\u{1b}[31m\n/msg/Pose", "\u{1b}[31m\n"] {
+            let told = text.parse::<InterfaceName>().unwrap_err().to_string();
+            assert!(told.contains(" [31m ") && !told.chars().any(char::is_control), "{told:?}");
+        }
     }
 }

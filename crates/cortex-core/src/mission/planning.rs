@@ -9,13 +9,17 @@ use super::ask_person::ASK_PERSON;
 use super::calls::{CallKind, CallProblem, GoodCall, belongs_to_plan};
 use super::{Arranged, DECLINE_TOOL, Mission, ORDER_FULFILLED, Phase, prompts};
 use crate::chat::{CallArguments, ChatReply, Message, ModelCall};
-use crate::fragment::Fragment;
+use crate::fragment::{Fragment, NOTE_CHARACTERS, one_line};
 use crate::ports::{ModelError, ModelErrorKind};
 use crate::selection;
 use crate::step_groups::ARRANGE_TOOL;
 
 /// What is said of a call that is wrong as the one before it.
 const SAME: &str = "the same as for the call before";
+/// Most calls of one reply. A plan is cut long before; a reply of more is none, and each of its calls would be answered.
+const MOST_CALLS: usize = 1_000;
+/// Most characters of the name of a call where it is told what is wrong with the call.
+const NAME_TOLD: usize = 100;
 
 impl Mission {
     /// Asks for a plan or an answer, one turn further; at the beginning of a phase, with what is on record for the task.
@@ -98,6 +102,9 @@ impl Mission {
             self.decline(&refusal);
         } else if reply.calls.is_empty() && reply.text.trim().is_empty() {
             self.mistake("it gave neither words nor a call".to_owned(), Vec::new());
+        } else if reply.calls.len() > MOST_CALLS {
+            let calls = reply.calls.len();
+            self.mistake(format!("it makes {calls} calls, and at most {MOST_CALLS} are taken at a time"), Vec::new());
         } else if reply.calls.is_empty() {
             self.answer(reply.text.trim());
         } else {
@@ -137,7 +144,10 @@ impl Mission {
         });
         let problems: Vec<String> = checked
             .iter()
-            .filter_map(|(call, result)| result.as_ref().err().map(|problem| format!("{}: {problem}", call.name)))
+            .filter_map(|(call, result)| {
+                let problem = result.as_ref().err()?;
+                Some(format!("{}: {problem}", one_line(&call.name, NAME_TOLD)))
+            })
             .collect();
         if !problems.is_empty() {
             let answers = checked
@@ -212,6 +222,8 @@ impl Mission {
 
     /// Tells the model what was wrong and asks again. Every call gets its answer, or providers refuse the conversation.
     pub(super) fn mistake(&mut self, problem: String, answers: Vec<(ModelCall, String)>) {
+        // It may quote the reply, and be about each of many calls.
+        let problem = one_line(&problem, NOTE_CHARACTERS);
         let had_calls = !answers.is_empty();
         let mut said: Option<String> = None;
         for (call, told) in answers {

@@ -25,6 +25,8 @@ mod chain;
 mod confirmations;
 pub mod folder;
 pub mod follow;
+#[cfg(test)]
+mod fuzzed;
 pub(crate) mod published;
 pub mod reader;
 pub mod record;

@@ -60,20 +60,26 @@ impl Reader {
         Ok(Some((record, text)))
     }
 
+    /// The number of the line that was read last, from 1, as it stands in the file: what the line itself says may be wrong.
+    #[must_use]
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
     /// How many bytes of a line without an end there are after the last whole line.
     #[must_use]
     pub fn torn_bytes(&self) -> usize {
         self.partial.len()
     }
 
-    /// What a line of this tape holds.
+    /// What the line that was read last holds.
     ///
     /// # Errors
     /// [`TapeError::Unknown`] for what this Cortex does not know, with the version that wrote it.
     pub fn body(&self, record: &Record) -> Result<Body, TapeError> {
         record.body().map_err(|error| match (error, &self.recorded_by) {
-            (TapeError::Unreadable { line, problem }, Some((recorded_by, format))) => {
-                TapeError::Unknown { line, recorded_by: recorded_by.clone(), format: *format, problem }
+            (TapeError::Unreadable { problem, .. }, Some((recorded_by, format))) => {
+                TapeError::Unknown { line: self.line, recorded_by: recorded_by.clone(), format: *format, problem }
             }
             (error, _) => error,
         })

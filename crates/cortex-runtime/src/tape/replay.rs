@@ -73,12 +73,12 @@ pub fn replay(reader: &mut Reader) -> Result<Replay, TapeError> {
     let mut run: Option<Run> = None;
     let mut is_closed = false;
     while let Some((record, _)) = reader.next_record()? {
-        let line = record.line;
+        let line = reader.line();
         let is_input = record.event == "input";
         let body = reader.body(&record)?;
         if let (None, Body::Entry(Entry::Setup { setup })) = (&run, &body) {
             let replay = Replay { inputs: 0, effects: 0, reworded: 0, cut: 0, ending: Ending::BrokenOff };
-            check_times(line, longest_bound(setup))?;
+            check_setup(line, setup)?;
             let mission = Mission::new(setup.clone().into_owned());
             run = Some(Run { mission, wanted: VecDeque::new(), input_line: line, replay });
             continue;
@@ -133,7 +133,11 @@ fn longest_bound(setup: &MissionSetup) -> Duration {
 }
 
 /// Anybody may have written the tape, and no machine reckons with the end of time.
-fn check_times(line: u64, time: Duration) -> Result<(), TapeError> {
+pub(super) fn check_setup(line: u64, setup: &MissionSetup) -> Result<(), TapeError> {
+    check_times(line, longest_bound(setup))
+}
+
+pub(super) fn check_times(line: u64, time: Duration) -> Result<(), TapeError> {
     if time <= LONGEST {
         return Ok(());
     }

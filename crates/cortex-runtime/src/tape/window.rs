@@ -48,9 +48,7 @@ impl Folder {
             if is_progress && is_outdated && window.progress == ProgressEvents::Latest {
                 continue;
             }
-            let unreadable =
-                |problem: serde_json::Error| TapeError::Unreadable { line: 0, problem: problem.to_string() };
-            let record: Record = serde_json::from_slice(&line).map_err(unreadable)?;
+            let record: Record = serde_json::from_slice(&line).map_err(|_| self.first_unreadable(mission))?;
             if let Some(event) = record.into_event() {
                 is_outdated = is_progress;
                 bytes += line.len();
@@ -59,6 +57,17 @@ impl Folder {
         }
         events.reverse();
         Ok(Some(events))
+    }
+
+    /// What is wrong with a tape of which a line can't be read. From the end nobody knows the number of that line.
+    fn first_unreadable(&self, mission: &MissionId) -> TapeError {
+        let first = || -> Result<(), TapeError> {
+            let mut reader = self.read(mission)?;
+            while reader.next_record()?.is_some() {}
+            Ok(())
+        };
+        let changed = || io::Error::new(io::ErrorKind::InvalidData, "it was changed while it was read");
+        first().err().unwrap_or_else(|| TapeError::Io { path: self.path(mission), problem: changed() })
     }
 }
 
@@ -216,6 +225,17 @@ mod tests {
         let expected: Vec<CloudEvent> = kept.map(|(event, _)| event.clone()).collect();
         assert!(expected.len() < whole.len() && expected.iter().any(is_progress));
         assert_eq!(found, expected);
+    }
+
+    /// "line 0 can't be read", and with whatever the line held.
+    #[test]
+    fn regression_a_bad_line_that_was_read_from_the_end_had_no_number() {
+        let (_temporary, folder, mission) = folder(0);
+        let whole = std::fs::read_to_string(folder.path(&mission)).unwrap();
+        let lines = whole.lines().count();
+        std::fs::write(folder.path(&mission), format!("{whole}{{\"specversion\":7}}\n{whole}")).unwrap();
+        let problem = folder.window(&mission, &last(None, usize::MAX)).unwrap_err();
+        assert!(problem.to_string().starts_with(&format!("line {} can't be read: ", lines + 1)), "{problem}");
     }
 
     #[test]

@@ -190,3 +190,26 @@ proptest! {
         prop_assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), value);
     }
 }
+
+/// The name of a call went whole into the report of what was wrong with it, and so did each of half a million calls.
+#[test]
+fn regression_what_is_wrong_with_a_reply_was_told_as_long_as_the_reply() {
+    let long = "fly\n".repeat(100_000);
+    let many: Vec<(&str, Value)> = vec![("base-fly", json!({})); 20_000];
+    let some: Vec<(&str, Value)> = vec![("base-fly", json!({})); 900];
+    for made in [vec![(long.as_str(), json!({}))], many, some] {
+        let mut story = Story::of("Fly.").start();
+        let request = story.unanswered.pop_front().unwrap();
+        let effects = story.mission.handle(story.now, Input::ModelReplied { request, reply: Ok(calls(&made)) });
+        let (mut told, mut asked) = (String::new(), 0);
+        for effect in effects {
+            match effect {
+                Effect::Report { event: MissionEvent::ModelMistake { problem } } => told = problem,
+                Effect::AskModel { chat, .. } => asked = text_of(&chat).len(),
+                _ => {}
+            }
+        }
+        assert!(!told.is_empty() && told.len() < 5_000 && !told.contains('\n'), "{} bytes: {told:.300}", told.len());
+        assert!((1..200_000).contains(&asked), "the model is sent {asked} bytes");
+    }
+}
