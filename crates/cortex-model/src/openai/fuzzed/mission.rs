@@ -174,7 +174,7 @@ fn carried_out(setup: &MissionSetup, purpose: Purpose, reply: &ChatReply) -> Str
                         );
                     }
                     if !matches!(event, MissionEvent::Planning { .. } | MissionEvent::Classified { .. }) {
-                        lines.push(feedback::line(&event).chars().take(24).collect::<String>());
+                        lines.push(feedback::line(&event).chars().take(70).collect::<String>());
                     }
                 }
                 Effect::Finish { result } => {
