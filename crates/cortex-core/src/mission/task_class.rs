@@ -14,7 +14,7 @@ use super::account::Looks;
 use super::collections::Collections;
 use super::{Mission, standing_tasks};
 use crate::chat::{ChatRequest, Message, ToolDefinition, ToolKind};
-use crate::fragment::{Finding, Fragment, capped, quoted};
+use crate::fragment::{Finding, Fragment, capped, one_line, quoted};
 use crate::toolset::ToolSet;
 
 /// Most characters of a model's words that are quoted as what it said.
@@ -255,7 +255,7 @@ impl Mission {
         self.conversation.push(Message::Assistant { text: text.to_owned(), calls: Vec::new() });
         self.conversation.push(Message::User { fragments: vec![Fragment::Notice { text: told }] });
         self.report(MissionEvent::ModelMistake {
-            problem: format!("it gave words, and words do nothing: {}", capped(text, QUOTED)),
+            problem: format!("it gave words, and words do nothing: {}", one_line(text, QUOTED)),
         });
         self.ask_for_plan();
     }

@@ -126,13 +126,19 @@ pub(super) async fn carry(client: reqwest::Client, factory: HttpRequestFactory) 
         return Err(Fault::Status { status, retry_after, body: beginning_of(response).await }.into());
     }
     let body = whole_body(response).await?;
-    if let Err(problem) = strict_json::read_bytes::<serde::de::IgnoredAny>(&body) {
-        let beginning = String::from_utf8_lossy(&body).chars().take(200).collect();
-        return Err(Fault::NotJson { problem: problem.to_string(), beginning }.into());
-    }
+    check_json(&body)?;
     let mut checked = http::Response::new(body);
     *checked.status_mut() = status;
     Ok(checked.into())
+}
+
+/// Whether a body is JSON of one meaning.
+pub(super) fn check_json(body: &[u8]) -> Result<(), Fault> {
+    strict_json::read_bytes::<serde::de::IgnoredAny>(body).map(drop).map_err(|problem| {
+        let beginning = body.get(..MAX_ERROR_BYTES).unwrap_or(body);
+        let beginning = String::from_utf8_lossy(beginning).into_owned();
+        Fault::NotJson { problem: problem.to_string(), beginning }
+    })
 }
 
 async fn whole_body(mut response: Response) -> Result<Vec<u8>, Fault> {

@@ -8,9 +8,10 @@ use reqwest::StatusCode;
 use serde_json::Value;
 
 use super::exchange::{Fault, chain_text};
+use crate::settings::ApiKey;
 
-/// Most characters of an endpoint's own words.
-const SHOWN_CHARACTERS: usize = 300;
+/// Most characters of what is told of a failure, an endpoint's own words among them.
+const TOLD_CHARACTERS: usize = 350;
 /// What servers name when they refuse a schema.
 const SCHEMA_WORDS: [&str; 4] = ["response_format", "json_schema", "grammar", "structured"];
 
@@ -35,6 +36,13 @@ impl Failure {
     fn passing(mut self) -> Self {
         self.may_pass = true;
         self
+    }
+
+    /// What is told of it: without the key, which endpoints have been seen to repeat, and cut. In this order, since half a
+    /// key is not found any more.
+    pub(super) fn told(&self, key: Option<&ApiKey>) -> String {
+        let message = &self.error.message;
+        capped(&key.map_or_else(|| message.clone(), |key| key.scrub(message)), TOLD_CHARACTERS)
     }
 
     /// The reply came, but there is no sense in it.
@@ -144,11 +152,11 @@ impl Told {
     }
 }
 
-/// Words from outside on one line, without control characters, cut to a readable length.
+/// Words from outside on one line, without control characters. They are cut when they are [told](Failure::told).
 fn shown(text: &str) -> String {
     let line: Vec<&str> = text.split(|next: char| next.is_whitespace() || next.is_control()).collect();
     let line: Vec<&str> = line.into_iter().filter(|word| !word.is_empty()).collect();
-    capped(&line.join(" "), SHOWN_CHARACTERS)
+    line.join(" ")
 }
 
 #[cfg(test)]
@@ -167,7 +175,19 @@ mod tests {
         ] {
             assert_eq!(Told::read(body).message, message, "{body}");
         }
-        assert!(shown(&"x".repeat(100_000)).len() < 400);
+        let long = Failure::of_status(StatusCode::BAD_GATEWAY, None, &"x".repeat(100_000));
+        assert!(long.told(None).len() < 400);
+    }
+
+    /// The words were cut first, and the beginning of the key stayed.
+    #[test]
+    fn regression_a_key_that_was_cut_in_two_was_told() {
+        let key = ApiKey::new("sk-very-secret-0123456789").unwrap();
+        for before in (0..400).step_by(5) {
+            let body = format!("{{\"error\": \"{} wrong key: {}\"}}", "x".repeat(before), key.expose());
+            let told = Failure::of_status(StatusCode::UNAUTHORIZED, None, &body).told(Some(&key));
+            assert!(!told.contains("sk-"), "{told}");
+        }
     }
 
     #[test]

@@ -23,6 +23,8 @@ use crate::settings::{ApiKey, BuildError, MAX_BACKOFF, ModelSettings, Structured
 
 mod exchange;
 mod failure;
+#[cfg(test)]
+mod fuzzed;
 mod reply;
 mod request;
 
@@ -92,10 +94,8 @@ impl OpenAiModel {
 
     /// The failure as the caller sees it: without the key, and with what was tried.
     fn finish(&self, failure: Failure, attempts: u32) -> ModelError {
-        let mut error = failure.error;
-        if let Some(key) = &self.key {
-            error.message = key.scrub(&error.message);
-        }
+        let message = failure.told(self.key.as_ref());
+        let mut error = ModelError { message, ..failure.error };
         if attempts > 1 {
             error.message = format!("{} ({attempts} attempts)", error.message);
         }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use cortex_core::fragment::capped;
+use cortex_core::fragment::one_line;
 use cortex_core::{CallArguments, ChatReply, ChatRequest, Message, ModelCall};
 use reqwest::StatusCode;
 use serde_json::{Map, Value};
@@ -107,7 +107,9 @@ fn why_cut(finish: &str, tokens: u64) -> Option<String> {
         whole if WHOLE.contains(&whole) => None,
         "length" | "max_tokens" | "model_length" => Some(format!("it was cut at {tokens} tokens")),
         "content_filter" | "safety" => Some("the endpoint's content filter withheld a part of it".to_owned()),
-        other => Some(format!("it ended with '{}', which may mean that it was cut", capped(other, FINISH_CHARACTERS))),
+        other => {
+            Some(format!("it ended with '{}', which may mean that it was cut", one_line(other, FINISH_CHARACTERS)))
+        }
     }
 }
 
@@ -160,13 +162,23 @@ fn read_calls(message: &Value, request: &ChatRequest) -> Vec<ModelCall> {
         })
         .sum();
     let written = message.get("tool_calls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let given = |call: &Value| call.get("id").and_then(Value::as_str).map(str::trim).unwrap_or_default().to_owned();
+    let all_given: BTreeSet<String> = written.iter().map(given).collect();
     let mut calls: Vec<ModelCall> = Vec::with_capacity(written.len());
-    let mut ids: BTreeSet<&str> = BTreeSet::new();
+    let (mut used, mut next) = (BTreeSet::new(), earlier + 1);
     for (index, call) in written.iter().enumerate() {
         // Some servers leave out the wrapper.
         let function = call.get("function").unwrap_or(call);
-        let id = call.get("id").and_then(Value::as_str).map(str::trim).unwrap_or_default();
-        let id = if id.is_empty() || !ids.insert(id) { format!("call-{}", earlier + index + 1) } else { id.to_owned() };
+        let mut id = given(call);
+        if id.is_empty() || !used.insert(id.clone()) {
+            // Made up: the place of the call, unless another call has that id.
+            next = next.max(earlier + index + 1);
+            while all_given.contains(&format!("call-{next}")) {
+                next += 1;
+            }
+            id = format!("call-{next}");
+            next += 1;
+        }
         calls.push(ModelCall {
             id,
             name: function.get("name").and_then(Value::as_str).unwrap_or_default().trim().to_owned(),
@@ -262,6 +274,17 @@ mod tests {
         assert_eq!(arguments[3], &object(json!({"y": [2]})));
         assert!(matches!(arguments[4], CallArguments::Malformed { .. }), "{arguments:?}");
         assert!(matches!(arguments[5], CallArguments::Malformed { .. }), "{arguments:?}");
+    }
+
+    /// A call without an id got `call-2`, which another call of the reply had: two answers of one id.
+    #[test]
+    fn regression_an_id_that_was_made_up_was_that_of_another_call() {
+        let reply = message(&json!({"tool_calls": [
+            {"name": "a"}, {"name": "b"}, {"id": "call-1", "name": "c"}, {"id": "call-1", "name": "d"},
+            {"id": " call-4", "name": "e"},
+        ]}));
+        let ids: Vec<String> = reply.unwrap().calls.into_iter().map(|call| call.id).collect();
+        assert_eq!(ids, ["call-2", "call-3", "call-1", "call-5", "call-4"]);
     }
 
     #[test]

@@ -213,3 +213,11 @@ fn regression_what_is_wrong_with_a_reply_was_told_as_long_as_the_reply() {
         assert!((1..200_000).contains(&asked), "the model is sent {asked} bytes");
     }
 }
+
+/// Words where calls were wanted went into the report of it with whatever they held.
+#[test]
+fn regression_words_that_do_nothing_were_told_with_their_control_characters() {
+    let story = Story::of("Go to the kitchen.").model_says("I am \u{1b}[31mthere\nDone.").start();
+    let told = story.lines.iter().find(|line| line.contains("words do nothing")).unwrap();
+    assert!(!told.chars().any(char::is_control), "{told:?}");
+}
