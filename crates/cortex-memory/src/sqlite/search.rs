@@ -1,0 +1,206 @@
+//! Finds facts by words: which names a text holds, and which facts share most of what it is about.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::types::Value as Parameter;
+use rusqlite::{Connection, params_from_iter};
+
+use super::query::{facts_of, limit, locate, presence};
+use super::{Store, rows};
+use crate::answers::{FoundFact, NamedPresence, Recollection};
+use crate::error::MemoryError;
+use crate::fact::{Fact, FactId, Now};
+use crate::observation::{IS_AT, Value};
+use crate::words::{distinct, is_filler, key};
+
+/// Most names that a text is held against.
+const MOST_NAMES: usize = 64;
+/// Most facts of each name that are weighed.
+const MOST_FACTS: usize = 40;
+/// Most things, and most places, of one text that are answered for.
+const MOST_NAMED: usize = 4;
+
+/// A name that shares words with a text.
+struct NameMatch {
+    number: i64,
+    text: String,
+    /// Which words of the text it holds.
+    hits: BTreeSet<usize>,
+    /// Whether the text holds all of its words.
+    is_named: bool,
+}
+
+/// The words of a text, held against the names that are known.
+struct Reading {
+    names: Vec<NameMatch>,
+    /// How much each word of the text tells. Zero: nothing.
+    weights: Vec<f64>,
+}
+
+impl Store {
+    /// The facts that share most of what a text is about, the best first.
+    pub(crate) fn search(&self, text: &str, most: usize, now: &Now) -> Result<Vec<FoundFact>, MemoryError> {
+        self.read(|connection| Ok(found(connection, &read(connection, text)?, most, now)?))
+    }
+
+    /// What is known of all that a text names.
+    pub(crate) fn recall(&self, text: &str, most: usize, now: &Now) -> Result<Recollection, MemoryError> {
+        self.read(|connection| {
+            let reading = read(connection, text)?;
+            let named: Vec<&NameMatch> = reading.names.iter().filter(|name| name.is_named).collect();
+            let (mut things, mut places) = (Vec::new(), Vec::new());
+            for name in &named {
+                if things.len() < MOST_NAMED && is_thing(connection, name.number)? {
+                    things.push(*name);
+                }
+                if places.len() < MOST_NAMED && is_place(connection, name.number)? {
+                    places.push(*name);
+                }
+            }
+            let mut recollection = Recollection {
+                named: named.iter().map(|name| name.text.clone()).collect(),
+                facts: found(connection, &reading, most, now)?,
+                ..Recollection::default()
+            };
+            for thing in things {
+                recollection.located.extend(locate(connection, self.rules(), &thing.text, now)?);
+                for place in places.iter().filter(|place| place.number != thing.number) {
+                    recollection.presence.push(NamedPresence {
+                        subject: thing.text.clone(),
+                        place: place.text.clone(),
+                        answer: presence(connection, &thing.text, &place.text, now)?,
+                    });
+                }
+            }
+            Ok(recollection)
+        })
+    }
+}
+
+/// Whether anybody ever said of it where it is, or looked for it.
+fn is_thing(connection: &Connection, number: i64) -> rusqlite::Result<bool> {
+    let mut statement =
+        connection.prepare_cached("SELECT 1 FROM observations WHERE subject = ?1 AND relation = ?2 LIMIT 1")?;
+    statement.exists([number, rows::known(connection, IS_AT)?])
+}
+
+/// Whether anything was ever there, or looked for there.
+fn is_place(connection: &Connection, number: i64) -> rusqlite::Result<bool> {
+    let relation = rows::known(connection, IS_AT)?;
+    let was_there = connection
+        .prepare_cached("SELECT 1 FROM facts WHERE value = ?1 AND relation = ?2 LIMIT 1")?
+        .exists([number, relation])?;
+    Ok(was_there
+        || connection
+            .prepare_cached("SELECT 1 FROM observations WHERE value = ?1 AND claim <> 0 LIMIT 1")?
+            .exists([number])?)
+}
+
+/// Holds a text against the names that are known.
+fn read(connection: &Connection, text: &str) -> rusqlite::Result<Reading> {
+    let words = distinct(text);
+    let mut names = candidates(connection, &words)?;
+    let numbers = names.iter().map(|name| name.number.to_string()).collect::<Vec<_>>().join(", ");
+    let all: f64 =
+        connection.prepare_cached("SELECT count(*) FROM terms WHERE exact = 0")?.query_row([], |row| row.get(0))?;
+    let mut holding =
+        connection.prepare(&format!("SELECT rowid FROM words WHERE words MATCH ? AND rowid IN ({numbers})"))?;
+    let mut counting = connection.prepare_cached("SELECT count(*) FROM words WHERE words MATCH ?")?;
+    let mut weights = Vec::with_capacity(words.len());
+    for (index, word) in words.iter().enumerate() {
+        let wanted = quoted(word);
+        let with_it: f64 = counting.query_row([&wanted], |row| row.get(0))?;
+        // A word that few names hold tells more, and one that none holds most: what is asked for is then something else.
+        weights.push((1.0 + (all - with_it + 0.5).max(0.0) / (with_it + 0.5)).ln());
+        let rows =
+            holding.query_map([&wanted], |row| row.get::<_, i64>(0))?.collect::<rusqlite::Result<BTreeSet<_>>>()?;
+        for name in names.iter_mut().filter(|name| rows.contains(&name.number)) {
+            name.hits.insert(index);
+        }
+    }
+    let named = |name: &NameMatch| name.hits.len() >= distinct(&key(&name.text)).len();
+    let mut is_topic = connection.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM facts WHERE subject = ?1) OR EXISTS (SELECT 1 FROM facts WHERE value = ?1)
+            OR EXISTS (SELECT 1 FROM observations WHERE subject = ?1)",
+    )?;
+    let full: Vec<BTreeSet<usize>> = names.iter().filter(|name| named(name)).map(|name| name.hits.clone()).collect();
+    for name in &mut names {
+        // Of "cup" and "red cup", a text that speaks of a red cup names the latter.
+        let is_part = full.iter().any(|other| other.len() > name.hits.len() && other.is_superset(&name.hits));
+        name.is_named = !name.hits.is_empty() && named(name) && !is_part;
+        // A relation such as "is" stands in any text.
+        if name.is_named && name.hits.iter().all(|hit| words.get(*hit).is_some_and(|word| is_filler(word))) {
+            name.is_named = is_topic.query_row([name.number], |row| row.get(0))?;
+        }
+    }
+    let in_names: BTreeSet<usize> =
+        names.iter().filter(|name| name.is_named).flat_map(|name| name.hits.clone()).collect();
+    for (index, (weight, word)) in weights.iter_mut().zip(&words).enumerate() {
+        if is_filler(word) && !in_names.contains(&index) {
+            *weight = 0.0;
+        }
+    }
+    Ok(Reading { names, weights })
+}
+
+/// The names that share most with the words.
+fn candidates(connection: &Connection, words: &[String]) -> rusqlite::Result<Vec<NameMatch>> {
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let wanted = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" OR ");
+    let mut statement = connection.prepare_cached(
+        "SELECT terms.number, terms.text FROM words JOIN terms ON terms.number = words.rowid
+         WHERE words MATCH ?1 ORDER BY bm25(words), terms.number LIMIT ?2",
+    )?;
+    let names = statement.query_map(params_from_iter([Parameter::Text(wanted), limit(MOST_NAMES)]), |row| {
+        Ok(NameMatch { number: row.get(0)?, text: row.get(1)?, hits: BTreeSet::new(), is_named: false })
+    })?;
+    names.collect()
+}
+
+/// The facts about the names, the best first.
+fn found(connection: &Connection, reading: &Reading, most: usize, now: &Now) -> rusqlite::Result<Vec<FoundFact>> {
+    let total: f64 = reading.weights.iter().sum();
+    if total <= 0.0 || most == 0 {
+        return Ok(Vec::new());
+    }
+    let mut facts: BTreeMap<FactId, Fact> = BTreeMap::new();
+    for name in &reading.names {
+        for sql in [
+            "SELECT * FROM facts WHERE subject = ?1 ORDER BY end_sequence IS NOT NULL, seen_sequence DESC LIMIT ?2",
+            "SELECT * FROM facts WHERE relation = ?1 AND end_sequence IS NULL ORDER BY seen_sequence DESC LIMIT ?2",
+            "SELECT * FROM facts WHERE value = ?1 ORDER BY seen_sequence DESC LIMIT ?2",
+        ] {
+            let of_name = facts_of(connection, sql, &[Parameter::Integer(name.number), limit(MOST_FACTS)])?;
+            facts.extend(of_name.into_iter().map(|fact| (fact.id, fact)));
+        }
+    }
+    let by_key: BTreeMap<String, &NameMatch> = reading.names.iter().map(|name| (key(&name.text), name)).collect();
+    let mut found: Vec<FoundFact> = facts
+        .into_values()
+        .map(|fact| FoundFact { relevance: share(&fact, &by_key, &reading.weights) / total, answer: fact.answer(now) })
+        .filter(|found| found.relevance > 0.0)
+        .collect();
+    let rank = |found: &FoundFact| (found.answer.fact.ended.is_none(), found.answer.fact.seen_at.sequence);
+    found.sort_by(|one, other| other.relevance.total_cmp(&one.relevance).then_with(|| rank(other).cmp(&rank(one))));
+    found.truncate(most);
+    Ok(found)
+}
+
+/// How much of what the text is about the fact holds.
+fn share(fact: &Fact, names: &BTreeMap<String, &NameMatch>, weights: &[f64]) -> f64 {
+    let value = match &fact.value {
+        Value::Text(text) => Some(text),
+        Value::Number(_) | Value::Flag(_) | Value::AtPose => None,
+    };
+    let texts = [Some(&fact.subject), Some(&fact.relation), value];
+    let names = texts.into_iter().flatten().filter_map(|text| names.get(&key(text)));
+    let hits: BTreeSet<usize> = names.flat_map(|name| name.hits.iter().copied()).collect();
+    hits.iter().filter_map(|index| weights.get(*index)).sum()
+}
+
+/// A word as the index takes it, whatever it holds.
+pub(super) fn quoted(word: &str) -> String {
+    format!("\"{}\"", word.replace('"', "\"\""))
+}

@@ -1,0 +1,82 @@
+//! Words: when two names are the same, and which words of a text tell what it is about.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use stop_words::LANGUAGE;
+
+/// Most words of a text that are looked for: a task may be 16 kB long, and each word costs a lookup.
+const MOST_WORDS: usize = 32;
+
+/// Words that say nothing of what a sentence is about, in the languages that tasks come in.
+static FILLERS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    let languages =
+        [LANGUAGE::English, LANGUAGE::German, LANGUAGE::French, LANGUAGE::Spanish, LANGUAGE::Italian, LANGUAGE::Dutch];
+    let words = languages.into_iter().flat_map(stop_words::get);
+    words.flat_map(|word| split(word).collect::<Vec<_>>()).collect()
+});
+
+/// Articles before a name, which are no part of it: "the red cup" is "red cup".
+const ARTICLES: [&str; 9] = ["the", "a", "an", "der", "die", "das", "le", "la", "el"];
+
+/// What makes two names the same: neither case, nor spaces, nor an article in front.
+pub(crate) fn key(name: &str) -> String {
+    let mut words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
+    if words.len() > 1 && words.first().is_some_and(|first| ARTICLES.contains(&first.as_str())) {
+        words.remove(0);
+    }
+    words.join(" ")
+}
+
+/// The words of a text in lower case, each once, in the order of their first place.
+pub(crate) fn distinct(text: &str) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    split(text).filter(|word| seen.insert(word.clone())).take(MOST_WORDS).collect()
+}
+
+/// Whether a word alone says nothing. It may still be part of a name: "door", "room" and "open" are such words in some
+/// language.
+pub(crate) fn is_filler(word: &str) -> bool {
+    FILLERS.contains(word)
+}
+
+/// Whether a text holds a name as whole words.
+pub(crate) fn mentions(text: &str, name: &str) -> bool {
+    let (text, name): (Vec<_>, Vec<_>) = (split(text).collect(), split(name).collect());
+    !name.is_empty() && text.windows(name.len()).any(|window| window == name)
+}
+
+/// The words of a text, as the index splits it.
+fn split(text: &str) -> impl Iterator<Item = String> {
+    text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_the_same_whatever_their_case_spaces_and_article() {
+        for name in ["red cup", "The  Red cup ", "\ta RED\ncup"] {
+            assert_eq!(key(name), "red cup");
+        }
+        assert_eq!(key("The"), "the", "an article alone is a name");
+        assert_ne!(key("red cup"), key("cup"));
+    }
+
+    #[test]
+    fn a_name_is_mentioned_as_whole_words_only() {
+        assert!(mentions("Bring me the Red Cup, please", "red cup"));
+        assert!(!mentions("a teacup", "cup"));
+        assert!(!mentions("red and blue cup", "red cup"));
+        assert!(!mentions("anything", ""));
+    }
+
+    #[test]
+    fn words_count_once_and_a_long_text_has_so_many() {
+        assert_eq!(distinct("Cup cup CUP, red"), ["cup", "red"]);
+        let text: String = (0..1_000).map(|number| format!("word{number} ")).collect();
+        assert_eq!(distinct(&text).len(), MOST_WORDS);
+        assert!(is_filler("where") && is_filler("wo") && !is_filler("kettle"));
+    }
+}
