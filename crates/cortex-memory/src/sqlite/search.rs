@@ -9,8 +9,8 @@ use super::query::{facts_of, limit, locate, presence};
 use super::{Store, rows};
 use crate::answers::{FoundFact, NamedPresence, Recollection};
 use crate::error::MemoryError;
-use crate::fact::{Fact, FactId, Now};
-use crate::observation::{IS_AT, Value};
+use crate::fact::Now;
+use crate::observation::IS_AT;
 use crate::words::{distinct, is_filler, key};
 
 /// Most names that a text is held against.
@@ -159,45 +159,58 @@ fn candidates(connection: &Connection, words: &[String]) -> rusqlite::Result<Vec
     names.collect()
 }
 
-/// The facts about the names, the best first.
+/// The facts about the names, the best first. They are weighed by numbers, and only those that are shown are read in full.
 fn found(connection: &Connection, reading: &Reading, most: usize, now: &Now) -> rusqlite::Result<Vec<FoundFact>> {
     let total: f64 = reading.weights.iter().sum();
     if total <= 0.0 || most == 0 {
         return Ok(Vec::new());
     }
-    let mut facts: BTreeMap<FactId, Fact> = BTreeMap::new();
-    for name in &reading.names {
-        for sql in [
-            "SELECT * FROM facts WHERE subject = ?1 ORDER BY end_sequence IS NOT NULL, seen_sequence DESC LIMIT ?2",
-            "SELECT * FROM facts WHERE relation = ?1 AND end_sequence IS NULL ORDER BY seen_sequence DESC LIMIT ?2",
-            "SELECT * FROM facts WHERE value = ?1 ORDER BY seen_sequence DESC LIMIT ?2",
+    let is_telling =
+        |name: &&NameMatch| name.hits.iter().any(|hit| reading.weights.get(*hit).is_some_and(|weight| *weight > 0.0));
+    let hits: BTreeMap<i64, &BTreeSet<usize>> =
+        reading.names.iter().filter(is_telling).map(|name| (name.number, &name.hits)).collect();
+    let mut facts: BTreeMap<i64, Weighed> = BTreeMap::new();
+    for number in hits.keys() {
+        for condition in [
+            "subject = ?1 ORDER BY end_sequence IS NOT NULL, seen_sequence DESC",
+            "relation = ?1 AND end_sequence IS NULL ORDER BY seen_sequence DESC",
+            "value = ?1 ORDER BY seen_sequence DESC",
         ] {
-            let of_name = facts_of(connection, sql, &[Parameter::Integer(name.number), limit(MOST_FACTS)])?;
-            facts.extend(of_name.into_iter().map(|fact| (fact.id, fact)));
+            let sql = format!(
+                "SELECT number, subject, relation, value, end_sequence IS NULL, seen_sequence FROM facts
+                 WHERE {condition} LIMIT ?2"
+            );
+            let mut statement = connection.prepare_cached(&sql)?;
+            let mut rows = statement.query(params_from_iter([Parameter::Integer(*number), limit(MOST_FACTS)]))?;
+            while let Some(row) = rows.next()? {
+                let named = [row.get(1)?, row.get(2)?, row.get::<_, Option<i64>>(3)?.unwrap_or(-1)];
+                let words: BTreeSet<usize> = named
+                    .iter()
+                    .filter_map(|number: &i64| hits.get(number))
+                    .flat_map(|hits| hits.iter().copied())
+                    .collect();
+                let share = words.iter().filter_map(|word| reading.weights.get(*word)).sum::<f64>() / total;
+                facts.insert(row.get(0)?, Weighed { share, holds: row.get(4)?, seen: row.get(5)? });
+            }
         }
     }
-    let by_key: BTreeMap<String, &NameMatch> = reading.names.iter().map(|name| (key(&name.text), name)).collect();
-    let mut found: Vec<FoundFact> = facts
-        .into_values()
-        .map(|fact| FoundFact { relevance: share(&fact, &by_key, &reading.weights) / total, answer: fact.answer(now) })
-        .filter(|found| found.relevance > 0.0)
-        .collect();
-    let rank = |found: &FoundFact| (found.answer.fact.ended.is_none(), found.answer.fact.seen_at.sequence);
-    found.sort_by(|one, other| other.relevance.total_cmp(&one.relevance).then_with(|| rank(other).cmp(&rank(one))));
-    found.truncate(most);
-    Ok(found)
+    let mut best: Vec<(i64, Weighed)> = facts.into_iter().collect();
+    best.sort_by(|(_, one), (_, other)| {
+        other.share.total_cmp(&one.share).then_with(|| (other.holds, other.seen).cmp(&(one.holds, one.seen)))
+    });
+    let shown = best.into_iter().take(most).map(|(number, Weighed { share, .. })| {
+        let fact = facts_of(connection, "SELECT * FROM facts WHERE number = ?1", &[Parameter::Integer(number)])?.pop();
+        Ok(fact.map(|fact| FoundFact { relevance: share, answer: fact.answer(now) }))
+    });
+    Ok(shown.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// How much of what the text is about the fact holds.
-fn share(fact: &Fact, names: &BTreeMap<String, &NameMatch>, weights: &[f64]) -> f64 {
-    let value = match &fact.value {
-        Value::Text(text) => Some(text),
-        Value::Number(_) | Value::Flag(_) | Value::AtPose => None,
-    };
-    let texts = [Some(&fact.subject), Some(&fact.relation), value];
-    let names = texts.into_iter().flatten().filter_map(|text| names.get(&key(text)));
-    let hits: BTreeSet<usize> = names.flat_map(|name| name.hits.iter().copied()).collect();
-    hits.iter().filter_map(|index| weights.get(*index)).sum()
+/// A fact, as far as its rank needs it.
+struct Weighed {
+    /// How much of what the text is about it holds, from 0 to 1.
+    share: f64,
+    holds: bool,
+    seen: i64,
 }
 
 /// A word as the index takes it, whatever it holds.
