@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::consolidate::Unchanged;
+use crate::episode::Episode;
 use crate::fact::{Fact, FactAnswer, FactId, ObservationRun};
 use crate::observation::{Source, Value};
 use crate::time::{ClockNote, Stamp};
@@ -155,6 +156,8 @@ pub struct NamedPresence {
 /// What the robot knows of itself and of what is around it now.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CurrentContext {
+    /// The episodes that go on, the last begun first.
+    pub episodes: Vec<Episode>,
     /// The last readings of the body.
     pub body: Vec<FactAnswer>,
     /// What was seen last, the last first.

@@ -11,6 +11,7 @@
 
 mod answers;
 mod consolidate;
+mod episode;
 mod error;
 mod fact;
 mod memory;
@@ -28,6 +29,7 @@ pub use answers::{
     PresenceAnswer, Recollection, Whereabouts,
 };
 pub use consolidate::Unchanged;
+pub use episode::{Episode, EpisodeEnd, EpisodeId, Outcome};
 pub use error::MemoryError;
 pub use fact::{EndReason, Ending, Fact, FactAnswer, FactId, Now, ObservationRun};
 pub use memory::Memory;

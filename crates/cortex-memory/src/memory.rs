@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::answers::{
     CurrentContext, Entity, Forgotten, FoundFact, Located, MemorySize, Noted, PresenceAnswer, Recollection,
 };
+use crate::episode::{Episode, EpisodeId, Outcome};
 use crate::error::MemoryError;
 use crate::fact::{Fact, FactAnswer, FactId, Now, ObservationRun};
 use crate::observation::Observation;
@@ -146,16 +147,61 @@ impl Memory {
         self.ask(move |store| store.body(&now)).await
     }
 
-    /// The body, and what was seen last: at most so many facts.
+    /// What goes on: the episodes, the body, and what was seen last, at most so many facts.
     ///
     /// # Errors
     /// When the file can't be read.
     pub async fn get_current_context(&self, most: usize, now: &Now) -> Result<CurrentContext, MemoryError> {
         let now = now.clone();
         self.ask(move |store| {
-            Ok(CurrentContext { body: store.body(&now)?, seen_last: store.seen_last(capped(most), &now)? })
+            Ok(CurrentContext {
+                episodes: store.open_episodes()?,
+                body: store.body(&now)?,
+                seen_last: store.seen_last(capped(most), &now)?,
+            })
         })
         .await
+    }
+
+    /// Begins an episode: a task that the robot works on. Several may go on at a time.
+    ///
+    /// # Errors
+    /// When the task is no text that can be kept, or the file can't be written.
+    pub async fn begin_episode(&self, task: &str, wall_ms: u64) -> Result<EpisodeId, MemoryError> {
+        let task = task.to_owned();
+        self.ask(move |store| store.begin_episode(&task, wall_ms)).await
+    }
+
+    /// Ends an episode, and renders its gist. The detail is the reason or the result in words; it may be empty.
+    ///
+    /// # Errors
+    /// When there is no such episode or it has ended, the detail can't be kept, or the file can't be written.
+    pub async fn end_episode(
+        &self,
+        id: EpisodeId,
+        outcome: Outcome,
+        detail: &str,
+        wall_ms: u64,
+    ) -> Result<Episode, MemoryError> {
+        let detail = detail.to_owned();
+        self.ask(move |store| store.end_episode(id, outcome, &detail, wall_ms)).await
+    }
+
+    /// An episode with its gist; of one that goes on, as far as it has come. None: there is no such episode.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub async fn episode_summary(&self, id: EpisodeId) -> Result<Option<Episode>, MemoryError> {
+        self.ask(move |store| store.episode(id)).await
+    }
+
+    /// The episodes that fit a text best; without any word that tells something, the last ones.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub async fn search_gists(&self, text: &str, most: usize) -> Result<Vec<Episode>, MemoryError> {
+        let text = text.to_owned();
+        self.ask(move |store| store.search_gists(&text, capped(most))).await
     }
 
     /// Forgets: no answer holds it any more, and no byte of it stays in the file, its log or its index.

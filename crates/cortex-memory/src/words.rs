@@ -46,6 +46,42 @@ pub(crate) fn mentions(text: &str, name: &str) -> bool {
     !name.is_empty() && text.windows(name.len()).any(|window| window == name)
 }
 
+/// A text with another one in the place of a name, wherever it stands as whole words.
+pub(crate) fn without(text: &str, name: &str, other: &str) -> String {
+    let name: Vec<String> = split(name).collect();
+    let words: Vec<(usize, usize)> = spans(text);
+    let (mut clean, mut from, mut index) = (String::new(), 0, 0);
+    while let Some(window) = words.get(index..index + name.len()).filter(|window| !window.is_empty()) {
+        let is_it = window
+            .iter()
+            .zip(&name)
+            .all(|((start, end), word)| text.get(*start..*end).is_some_and(|written| written.to_lowercase() == *word));
+        if let (true, Some((start, _)), Some((_, end))) = (is_it, window.first(), window.last()) {
+            clean.push_str(text.get(from..*start).unwrap_or_default());
+            clean.push_str(other);
+            from = *end;
+            index += name.len();
+        } else {
+            index += 1;
+        }
+    }
+    clean.push_str(text.get(from..).unwrap_or_default());
+    clean
+}
+
+/// Where the words of a text begin and end, in bytes.
+fn spans(text: &str) -> Vec<(usize, usize)> {
+    let mut spans: Vec<(usize, usize)> = Vec::new();
+    for (at, letter) in text.char_indices().filter(|(_, letter)| letter.is_alphanumeric()) {
+        let end = at + letter.len_utf8();
+        match spans.last_mut() {
+            Some((_, last)) if *last == at => *last = end,
+            _ => spans.push((at, end)),
+        }
+    }
+    spans
+}
+
 /// The words of a text, as the index splits it.
 fn split(text: &str) -> impl Iterator<Item = String> {
     text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
@@ -70,6 +106,15 @@ mod tests {
         assert!(!mentions("a teacup", "cup"));
         assert!(!mentions("red and blue cup", "red cup"));
         assert!(!mentions("anything", ""));
+    }
+
+    #[test]
+    fn a_name_is_taken_out_of_a_text_wherever_it_stands() {
+        let without = |text| without(text, "red cup", "[forgotten]");
+        assert_eq!(without("Bring the Red cup, the RED  CUP!"), "Bring the [forgotten], the [forgotten]!");
+        assert_eq!(without("red teacup, red"), "red teacup, red");
+        assert_eq!(super::without("größe", "größe", "x"), "x");
+        assert_eq!(super::without("anything", "", "x"), "anything");
     }
 
     #[test]

@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, Transaction, params};
 use serde::{Deserialize, Serialize};
 
-use super::{Store, StoreProblem, guard, retain, terms};
+use super::{Store, StoreProblem, episodes, guard, retain, terms};
 use crate::answers::Forgotten;
+use crate::episode::EpisodeId;
 use crate::error::MemoryError;
 use crate::observation::name;
+use crate::rules::MemoryRules;
 use crate::words::mentions;
 
 /// What is to be forgotten.
@@ -18,7 +20,8 @@ pub enum Forget {
     /// A thing, a place or a person: all that was said of it, all facts that have it as their value, and all texts that
     /// mention it by its name.
     Subject(String),
-    /// All that was observed in a time, in milliseconds since 1970; of runs that reach into it, all of them.
+    /// All that was observed in a time, and the episodes of it, in milliseconds since 1970; what reaches into it is forgotten
+    /// as a whole.
     Span {
         /// From when.
         from_ms: u64,
@@ -27,6 +30,8 @@ pub enum Forget {
     },
     /// All that a source said.
     Source(String),
+    /// An episode with its gist. What was observed meanwhile stays.
+    Episode(EpisodeId),
     /// All.
     Everything,
 }
@@ -37,7 +42,7 @@ impl Store {
             name("name", subject)?;
         }
         let mut writing = guard(&self.writing);
-        let forgotten = remove(&mut writing, what).map_err(|problem| self.explained(problem))?;
+        let forgotten = remove(&mut writing, self.rules(), what).map_err(|problem| self.explained(problem))?;
         // While nobody looks: a look would hold on to the state before.
         let _reading = guard(&self.reading);
         erase(&writing).map_err(|error| {
@@ -49,7 +54,7 @@ impl Store {
 }
 
 /// Removes the rows: from here on no answer holds any of it.
-fn remove(connection: &mut Connection, what: &Forget) -> Result<Forgotten, StoreProblem> {
+fn remove(connection: &mut Connection, rules: &MemoryRules, what: &Forget) -> Result<Forgotten, StoreProblem> {
     let transaction = connection.transaction()?;
     let mut forgotten = match what {
         Forget::Subject(subject) => forget_subject(&transaction, subject)?,
@@ -61,8 +66,20 @@ fn remove(connection: &mut Connection, what: &Forget) -> Result<Forgotten, Store
             let number = terms::find_exact(&transaction, source)?.unwrap_or(-1);
             forget_where(&transaction, "source = ?1", params![number])?
         }
+        Forget::Episode(_) => Forgotten::default(),
         Forget::Everything => forget_where(&transaction, "1", params![])?,
     };
+    match what {
+        Forget::Subject(name) | Forget::Source(name) => {
+            forgotten.redacted = episodes::redact(&transaction, rules, name)?;
+        }
+        Forget::Span { from_ms, to_ms } => {
+            let condition = "began_ms <= ?2 AND coalesce(ended_ms, began_ms) >= ?1";
+            forgotten.episodes = episodes::remove(&transaction, condition, params![from_ms, to_ms])?;
+        }
+        Forget::Episode(id) => forgotten.episodes = episodes::remove(&transaction, "number = ?1", params![id.0])?,
+        Forget::Everything => forgotten.episodes = episodes::remove(&transaction, "1", params![])?,
+    }
     forgotten.facts += u64::try_from(retain::sweep(&transaction)?).unwrap_or_default();
     transaction.commit()?;
     Ok(forgotten)
@@ -131,7 +148,9 @@ fn forget_where(
 
 /// Writes the file anew from what is left, and empties the log of writes.
 fn erase(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch("INSERT INTO words (words) VALUES ('rebuild'); VACUUM;")?;
+    connection.execute_batch(
+        "INSERT INTO words (words) VALUES ('rebuild'); INSERT INTO gists (gists) VALUES ('rebuild'); VACUUM;",
+    )?;
     let busy: i64 = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
     if busy == 0 {
         Ok(())

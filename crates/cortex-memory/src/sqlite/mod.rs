@@ -2,6 +2,7 @@
 
 mod add;
 mod current;
+mod episodes;
 mod forget;
 mod numbers;
 mod on_record;
@@ -70,7 +71,9 @@ impl Store {
     }
 
     fn with_lock(file: &Path, rules: MemoryRules, lock: File) -> Result<Self, MemoryError> {
-        let writing = connect(file, &rules)?;
+        let mut writing = connect(file, &rules)?;
+        // Who left them open is dead, as the file is ours.
+        episodes::interrupt(&mut writing, &rules).map_err(|error| explained(file, rules.most_bytes, &error))?;
         let reading = connect(file, &rules)?;
         Ok(Self {
             file: file.to_owned(),

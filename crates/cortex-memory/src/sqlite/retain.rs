@@ -5,8 +5,7 @@
 use rusqlite::{Transaction, params};
 
 use super::numbers::{self, Numbers};
-use super::rows;
-use super::terms;
+use super::{episodes, rows, terms};
 use crate::observation::SourceKind;
 use crate::rules::{Layer, MemoryRules};
 
@@ -39,6 +38,9 @@ pub(super) fn enforce(transaction: &Transaction<'_>, rules: &MemoryRules, state:
         forgotten += forget_surplus(transaction, number, layer, state.sequence)?;
     }
     if let Some(now) = is_due {
+        let longest = rules.layers.values().map(|layer| layer.max_age_ms).max().unwrap_or_default();
+        let old = now.saturating_sub(longest);
+        episodes::remove(transaction, "ended_ms < ?1", params![old])?;
         numbers::write(transaction, &Numbers { aged_ms: Some(now), ..*state })?;
     }
     if forgotten > 0 {

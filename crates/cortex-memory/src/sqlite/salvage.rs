@@ -11,7 +11,7 @@ use crate::error::MemoryError;
 use crate::rules::MemoryRules;
 
 /// The tables, in the order in which they are taken over.
-const TABLES: [&str; 4] = ["terms", "facts", "observations", "numbers"];
+const TABLES: [&str; 5] = ["terms", "facts", "observations", "numbers", "episodes"];
 /// Most steps over rows that can't be read before a table is given up. Each is twice as wide as the one before.
 const MOST_STEPS: u32 = 24;
 
@@ -24,6 +24,8 @@ pub struct Rebuilt {
     pub observations: u64,
     /// Facts that were taken over.
     pub facts: u64,
+    /// Episodes that were taken over.
+    pub episodes: u64,
     /// How many times rows could not be read.
     pub gaps: u64,
 }
@@ -80,7 +82,8 @@ fn take_over(old: &Connection, new: &mut Connection) -> rusqlite::Result<Rebuilt
     let last: u64 = transaction.query_row(
         "SELECT max(coalesce((SELECT max(last_sequence) FROM observations), 0),
                     coalesce((SELECT max(seen_sequence) FROM facts), 0),
-                    coalesce((SELECT max(end_sequence) FROM facts), 0))",
+                    coalesce((SELECT max(end_sequence) FROM facts), 0),
+                    coalesce((SELECT max(max(began_sequence, coalesce(ended_sequence, 0))) FROM episodes), 0))",
         [],
         |row| row.get(0),
     )?;
@@ -90,6 +93,7 @@ fn take_over(old: &Connection, new: &mut Connection) -> rusqlite::Result<Rebuilt
     let count = |table: &str| transaction.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0));
     rebuilt.observations = count("observations")?;
     rebuilt.facts = count("facts")?;
+    rebuilt.episodes = count("episodes")?;
     transaction.commit()?;
     Ok(rebuilt)
 }

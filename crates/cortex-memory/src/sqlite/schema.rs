@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 /// Marks a file as ours: "CrtM".
 const APPLICATION: i64 = 0x4372_744d;
 /// The format of the tables: the number of steps that made them.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 /// Bytes of a page.
 pub(super) const PAGE_BYTES: u64 = 4_096;
 /// Memory for pages of each connection, in KiB. Two connections: 16 MB.
@@ -83,6 +83,35 @@ const FIRST: &str = "
     CREATE INDEX observations_by_time ON observations (first_ms);
     CREATE INDEX observations_that_last ON observations (last_ms) WHERE last_ms - first_ms > 3600000;";
 
+/// Episodes and their gists came later.
+const SECOND: &str = "
+    CREATE TABLE episodes (
+        number INTEGER PRIMARY KEY,
+        task TEXT NOT NULL,
+        began_ms INTEGER NOT NULL, began_sequence INTEGER NOT NULL,
+        ended_ms INTEGER, ended_sequence INTEGER, outcome INTEGER,
+        detail TEXT NOT NULL DEFAULT '',
+        gist TEXT NOT NULL DEFAULT ''
+    ) STRICT;
+    CREATE INDEX episodes_open ON episodes (number) WHERE ended_sequence IS NULL;
+    CREATE VIRTUAL TABLE gists USING fts5 (
+        task, detail, gist,
+        content = 'episodes', content_rowid = 'number', tokenize = 'porter unicode61 remove_diacritics 2'
+    );
+    INSERT INTO gists (gists, rank) VALUES ('secure-delete', 1);
+    CREATE TRIGGER episodes_added AFTER INSERT ON episodes BEGIN
+        INSERT INTO gists (rowid, task, detail, gist) VALUES (new.number, new.task, new.detail, new.gist);
+    END;
+    CREATE TRIGGER episodes_removed AFTER DELETE ON episodes BEGIN
+        INSERT INTO gists (gists, rowid, task, detail, gist)
+        VALUES ('delete', old.number, old.task, old.detail, old.gist);
+    END;
+    CREATE TRIGGER episodes_changed AFTER UPDATE OF task, detail, gist ON episodes BEGIN
+        INSERT INTO gists (gists, rowid, task, detail, gist)
+        VALUES ('delete', old.number, old.task, old.detail, old.gist);
+        INSERT INTO gists (rowid, task, detail, gist) VALUES (new.number, new.task, new.detail, new.gist);
+    END;";
+
 /// Sets up a connection to a file of ours.
 pub(super) fn configure(connection: &Connection, most_bytes: u64) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(64);
@@ -111,6 +140,9 @@ pub(super) fn prepare(connection: &mut Connection) -> rusqlite::Result<Kind> {
     if format < 1 {
         transaction.execute_batch(FIRST)?;
         transaction.pragma_update(None, "application_id", APPLICATION)?;
+    }
+    if format < 2 {
+        transaction.execute_batch(SECOND)?;
     }
     if format < FORMAT {
         transaction.pragma_update(None, "user_version", FORMAT)?;
