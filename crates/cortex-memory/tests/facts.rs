@@ -117,6 +117,36 @@ async fn unrelated_facts_never_retire_each_other() {
 }
 
 #[tokio::test]
+async fn of_ten_thousand_facts_only_those_end_that_were_seen_otherwise() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let memory = open(folder.path()).await;
+    let thing = |index: u64| format!("thing {index}");
+    let mut first = Vec::new();
+    for index in 0..2_500 {
+        let shelf = format!("shelf {}", index % 50);
+        first.push(camera(&thing(index), is_at(&shelf), 0));
+        first.extend((0..3).map(|tag| camera(&thing(index), is("has tag", &format!("tag {}", index % 7 + tag)), 0)));
+    }
+    memory.add(first).await.expect("kept");
+    // Every tenth is seen elsewhere, every hundredth is not where it was; all others were not on shelves where they never
+    // were, and nobody could see the rest.
+    let mut later = Vec::new();
+    for index in 0..2_500 {
+        let claim = match index {
+            index if index % 100 == 5 => not_there(&format!("shelf {}", index % 50)),
+            index if index % 10 == 0 => is_at("cellar"),
+            index if index % 2 == 0 => not_there(&format!("shelf {}", (index + 1) % 50)),
+            _ => could_not_see(&format!("shelf {}", index % 50), "it was dark"),
+        };
+        later.push(camera(&thing(index), claim, 20));
+    }
+    memory.add(later).await.expect("kept");
+    let size = memory.size().await.expect("a size");
+    assert_eq!(size.ended_facts, 250 + 25);
+    assert_eq!(size.open_facts, 10_000 - 25);
+}
+
+#[tokio::test]
 async fn a_person_corrects_and_the_camera_that_goes_on_does_not_win() {
     let folder = tempfile::tempdir().expect("a folder");
     let memory = open(folder.path()).await;

@@ -12,7 +12,7 @@ mod house;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use cortex_memory::{Forget, Memory, MemoryError, MemoryRules, Observation};
+use cortex_memory::{Forget, Memory, MemoryError, MemoryRules, Observation, Whereabouts};
 use house::*;
 
 /// Whether any file of the folder holds a word, in any case.
@@ -213,6 +213,12 @@ async fn a_damaged_file_is_kept_aside_and_what_can_be_read_is_taken_over() {
         located += u32::from(memory.locate(&format!("plate {index}"), &now(9)).await.unwrap().is_some());
     }
     assert!(located >= 14, "{located} of 20");
+    assert!(rebuilt.restored > 0, "pages of facts were damaged, too: {rebuilt:?}");
+    for index in (0..2_000).filter(|index| index % 100 == 7) {
+        let located = memory.locate(&format!("plate {index}"), &now(9)).await.unwrap();
+        let is_known = located.is_none_or(|located| matches!(located.whereabouts, Whereabouts::At(_)));
+        assert!(is_known, "plate {index} was seen, and nobody says that it never was");
+    }
     memory.add(vec![camera("red cup", is_at("kitchen"), 10)]).await.expect("it goes on");
     drop(memory);
 

@@ -106,3 +106,25 @@ async fn a_poisoned_observation_stays_one_quoted_line_within_its_bound() {
     assert!(!passages[0].text.contains('\n') && passages[0].text.len() < 600, "{passages:#?}");
     assert!(passages[0].text.contains("says /ocr"), "{passages:#?}");
 }
+
+#[tokio::test]
+async fn hostile_texts_are_texts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let memory = open(folder.path()).await;
+    let texts = [
+        "'; DROP TABLE facts; --",
+        "\" OR words MATCH \"* NEAR(a b) AND NOT {x}: ^y",
+        "\u{202e}reversed \u{feff}",
+        "\u{1d576}ettle \u{1fad6} Wasserkocher für Tee",
+    ];
+    for text in texts {
+        memory.add(vec![camera(text, is("says", text), 0)]).await.expect("kept");
+    }
+    for text in texts {
+        // It is enough that each can be asked for, whatever is found.
+        memory.recall(&text.repeat(500), 5, &now(1)).await.expect("an answer");
+        memory.search_gists(text, 5).await.expect("an answer");
+        assert!(memory.entity_query(text, 5, &now(1)).await.expect("an answer").is_some(), "{text}");
+    }
+    assert_eq!(memory.recall("wo ist der Wasserkocher", 5, &now(1)).await.unwrap().facts.len(), 1);
+}

@@ -7,6 +7,7 @@ mod forget;
 mod numbers;
 mod on_record;
 mod query;
+mod restore;
 mod retain;
 mod rows;
 mod salvage;

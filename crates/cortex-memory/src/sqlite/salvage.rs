@@ -6,7 +6,7 @@ use rusqlite::types::Value as Parameter;
 use rusqlite::{Connection, params_from_iter};
 use serde::{Deserialize, Serialize};
 
-use super::{Store, beside, lock, numbers, retain, unopened};
+use super::{Store, beside, lock, numbers, restore, retain, unopened};
 use crate::error::MemoryError;
 use crate::rules::MemoryRules;
 
@@ -22,8 +22,10 @@ pub struct Rebuilt {
     pub aside: PathBuf,
     /// Rows of observations that were taken over.
     pub observations: u64,
-    /// Facts that were taken over.
+    /// Facts that were taken over or made anew.
     pub facts: u64,
+    /// Facts that were made anew from their observations.
+    pub restored: u64,
     /// Episodes that were taken over.
     pub episodes: u64,
     /// How many times rows could not be read.
@@ -38,7 +40,7 @@ impl Store {
         let store = Self::with_lock(file, rules, lock)?;
         // A file without a readable header has nothing to take over.
         let old = Connection::open(&aside).map_err(|problem| unopened(&aside, &problem))?;
-        let mut rebuilt = store.write(|connection| Ok(take_over(&old, connection)?))?;
+        let mut rebuilt = store.write(|connection| Ok(take_over(&old, connection, &store.rules)?))?;
         rebuilt.aside = aside;
         Ok((store, rebuilt))
     }
@@ -57,7 +59,7 @@ fn set_aside(file: &Path) -> Result<PathBuf, MemoryError> {
     Ok(aside)
 }
 
-fn take_over(old: &Connection, new: &mut Connection) -> rusqlite::Result<Rebuilt> {
+fn take_over(old: &Connection, new: &mut Connection, rules: &MemoryRules) -> rusqlite::Result<Rebuilt> {
     let transaction = new.transaction()?;
     let mut rebuilt = Rebuilt::default();
     for table in TABLES {
@@ -74,10 +76,7 @@ fn take_over(old: &Connection, new: &mut Connection) -> rusqlite::Result<Rebuilt
             )?;
         }
     }
-    transaction.execute(
-        "UPDATE observations SET fact = NULL WHERE fact IS NOT NULL AND fact NOT IN (SELECT number FROM facts)",
-        [],
-    )?;
+    rebuilt.restored = restore::restore(&transaction, rules)?;
     retain::sweep(&transaction)?;
     let last: u64 = transaction.query_row(
         "SELECT max(coalesce((SELECT max(last_sequence) FROM observations), 0),
