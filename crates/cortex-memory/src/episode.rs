@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fact::ObservationRun;
 use crate::observation::{Claim, IS_AT, Value};
-use crate::render::{line, looked, shown};
+use crate::phrases::{line, looked, shown};
 use crate::rules::LayerKind;
 use crate::time::Stamp;
 use crate::words::key;

@@ -16,6 +16,7 @@ mod error;
 mod fact;
 mod memory;
 mod observation;
+mod phrases;
 mod place;
 pub mod render;
 mod rules;

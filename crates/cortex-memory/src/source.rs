@@ -10,6 +10,7 @@ use crate::answers::{FoundFact, Located, NamedPresence, Recollection, Whereabout
 use crate::fact::{FactAnswer, Now};
 use crate::memory::Memory;
 use crate::observation::IS_AT;
+use crate::phrases::line;
 use crate::place::MapRef;
 use crate::render;
 use crate::time::Stamp;
@@ -102,5 +103,5 @@ fn whereabouts(located: &Located) -> ContextPassage {
 
 fn passage(place: &str, as_of: Option<Stamp>, text: String, relevance: f64) -> ContextPassage {
     let as_of = as_of.map(|stamp| stamp.rfc3339());
-    ContextPassage { source: SOURCE.to_owned(), place: render::line(place), as_of, text, relevance }
+    ContextPassage { source: SOURCE.to_owned(), place: line(place), as_of, text, relevance }
 }

@@ -40,6 +40,8 @@ async fn a_text_brings_to_mind_what_it_names_and_nothing_that_is_only_like_it() 
     assert_eq!(recalled.located.len(), 1);
     let cups = memory.recall("bring me all the cups", 5, &now(60)).await.unwrap();
     assert_eq!(cups.named, ["cup"], "in the plural, too");
+    let both = memory.recall("is that cup one of the blue or of the green cups?", 5, &now(60)).await.unwrap();
+    assert_eq!(both.named, ["blue cup"], "a word and its plural are not two words of a name");
     let green = memory.recall("where is the green mug?", 5, &now(60)).await.unwrap();
     assert!(green.named.is_empty() && green.located.is_empty() && green.facts.is_empty(), "{green:?}");
     let room = memory.recall("is the red cup in the living room?", 5, &now(60)).await.unwrap();

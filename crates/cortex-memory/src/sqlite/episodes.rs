@@ -9,7 +9,7 @@ use super::{Store, numbers, terms};
 use crate::episode::{Episode, EpisodeEnd, EpisodeId, EpisodeRun, Outcome, gist};
 use crate::error::MemoryError;
 use crate::observation::{ObservationProblem, name, time};
-use crate::render::line;
+use crate::phrases::line;
 use crate::rules::MemoryRules;
 use crate::time::Stamp;
 use crate::words::{distinct, is_filler, mentions, without};

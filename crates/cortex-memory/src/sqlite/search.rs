@@ -100,29 +100,28 @@ fn is_place(connection: &Connection, number: i64) -> rusqlite::Result<bool> {
 fn read(connection: &Connection, text: &str) -> rusqlite::Result<Reading> {
     let words = distinct(text);
     let mut names = candidates(connection, &words)?;
-    let numbers = names.iter().map(|name| name.number.to_string()).collect::<Vec<_>>().join(", ");
+    let index: BTreeMap<i64, usize> = names.iter().zip(0..).map(|(name, at)| (name.number, at)).collect();
     let all: f64 =
         connection.prepare_cached("SELECT count(*) FROM terms WHERE exact = 0")?.query_row([], |row| row.get(0))?;
-    let mut holding =
-        connection.prepare(&format!("SELECT rowid FROM words WHERE words MATCH ? AND rowid IN ({numbers})"))?;
-    let mut counting = connection.prepare_cached("SELECT count(*) FROM words WHERE words MATCH ?")?;
+    let mut holding = connection.prepare_cached("SELECT rowid FROM words WHERE words MATCH ?1")?;
     let mut weights = Vec::with_capacity(words.len());
-    for (index, word) in words.iter().enumerate() {
-        let wanted = quoted(word);
-        let with_it: f64 = counting.query_row([&wanted], |row| row.get(0))?;
+    for (at, word) in words.iter().enumerate() {
+        let mut with_it = 0.0;
+        let mut rows = holding.query([quoted(word)])?;
+        while let Some(row) = rows.next()? {
+            with_it += 1.0;
+            if let Some(name) = index.get(&row.get(0)?).and_then(|name| names.get_mut(*name)) {
+                name.hits.insert(at);
+            }
+        }
         // A word that few names hold tells more, and one that none holds most: what is asked for is then something else.
         weights.push((1.0 + (all - with_it + 0.5).max(0.0) / (with_it + 0.5)).ln());
-        let rows =
-            holding.query_map([&wanted], |row| row.get::<_, i64>(0))?.collect::<rusqlite::Result<BTreeSet<_>>>()?;
-        for name in names.iter_mut().filter(|name| rows.contains(&name.number)) {
-            name.hits.insert(index);
-        }
     }
-    let named = |name: &NameMatch| name.hits.len() >= distinct(&key(&name.text)).len();
     let mut is_topic = connection.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM facts WHERE subject = ?1) OR EXISTS (SELECT 1 FROM facts WHERE value = ?1)
             OR EXISTS (SELECT 1 FROM observations WHERE subject = ?1)",
     )?;
+    let named = |name: &NameMatch| held(&name.hits, &words) >= distinct(&key(&name.text)).len();
     let full: Vec<BTreeSet<usize>> = names.iter().filter(|name| named(name)).map(|name| name.hits.clone()).collect();
     for name in &mut names {
         // Of "cup" and "red cup", a text that speaks of a red cup names the latter.
@@ -141,6 +140,14 @@ fn read(connection: &Connection, text: &str) -> rusqlite::Result<Reading> {
         }
     }
     Ok(Reading { names, weights })
+}
+
+/// How many different words of a text a name holds: a word and its plural, both in the text, are one word of the name.
+fn held(hits: &BTreeSet<usize>, words: &[String]) -> usize {
+    let hit: Vec<&String> = hits.iter().filter_map(|hit| words.get(*hit)).collect();
+    let is_form_of =
+        |one: &str, other: &str| one.len() < other.len() && other.len() <= one.len() + 2 && other.starts_with(one);
+    hit.iter().filter(|word| !hit.iter().any(|other| is_form_of(other, word))).count()
 }
 
 /// The names that share most with the words.
