@@ -14,9 +14,12 @@ pub(crate) enum Kind {
     Presence,
     Moved,
     Body,
+    /// What is in a room: a kind that the queries were not written for.
+    Contents,
 }
 
-pub(crate) const KINDS: [Kind; 6] = [Kind::Where, Kind::When, Kind::LastSeen, Kind::Presence, Kind::Moved, Kind::Body];
+pub(crate) const KINDS: [Kind; 7] =
+    [Kind::Where, Kind::When, Kind::LastSeen, Kind::Presence, Kind::Moved, Kind::Body, Kind::Contents];
 
 /// A question, and what it is about.
 pub(crate) struct Probe {
@@ -53,6 +56,7 @@ impl Kind {
             ],
             (Self::Moved, false) => &["has the THING been moved?"],
             (Self::Moved, true) => &["did anyone carry the THING somewhere else", "what became of the THING lately"],
+            (Self::Contents, _) => &["what is in the ROOM?", "tidy up the ROOM", "anything left in ROOM by now?"],
             (Self::Body, false) => &["what is the BODY of the robot?"],
             (Self::Body, true) => {
                 &["tell me your BODY please", "is the BODY okay for a long tour?", "how is the PART doing?"]
@@ -71,7 +75,7 @@ impl Probe {
                     Kind::LastSeen => !seen.is_there && !seen.places.is_empty(),
                     Kind::Moved => seen.places.len() > 1,
                     Kind::Where | Kind::When => !seen.places.is_empty(),
-                    Kind::Presence | Kind::Body => true,
+                    Kind::Presence | Kind::Body | Kind::Contents => true,
                 }
             })
             .collect();
@@ -85,6 +89,7 @@ impl Probe {
             .replace("PART", if wants_battery { "battery" } else { "motor" })
             .replace("ROOM", ROOMS[room])
             .replace("BODY", if wants_battery { "battery level" } else { "motor temperature" });
+        let is_unseen = is_unseen || kind == Kind::Contents;
         Self { kind, is_unseen, text, thing, room, wants_battery }
     }
 
@@ -101,6 +106,17 @@ impl Probe {
                 };
                 found.answer.fact.relation == relation && found.answer.fact.value == Value::Number(value)
             }),
+            Kind::Contents => {
+                let things = world.believed_in(self.room);
+                let told: Vec<&str> = recalled
+                    .facts
+                    .iter()
+                    .map(|found| &found.answer.fact)
+                    .filter(|fact| fact.ended.is_none())
+                    .map(|fact| fact.subject.as_str())
+                    .collect();
+                told.len() == things.len().min(5) && told.iter().all(|thing| things.contains(thing))
+            }
             Kind::Presence => recalled.presence.first().is_some_and(|named| {
                 named.subject == *name
                     && named.place == ROOMS[self.room]
@@ -138,6 +154,9 @@ impl Probe {
             Kind::Body => {
                 let value = if self.wants_battery { world.battery } else { world.temperature };
                 line.ends_with(&format!(" {value}"))
+            }
+            Kind::Contents => {
+                world.believed_in(self.room).iter().any(|thing| line == format!("{thing} is at {}", ROOMS[self.room]))
             }
             Kind::Presence => match world.presence(self.thing, self.room) {
                 Presence::Present => line == format!("{} is at {}", world.things[self.thing], ROOMS[self.room]),

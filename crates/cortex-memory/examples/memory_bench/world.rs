@@ -190,6 +190,12 @@ impl World {
         vec![reading("battery level", self.battery), reading("motor temperature", self.temperature)]
     }
 
+    /// The things that are believed to be in a room.
+    pub(crate) fn believed_in(&self, room: usize) -> Vec<&str> {
+        let things = self.things.iter().enumerate();
+        things.filter(|(thing, _)| self.believed(*thing) == Some(room)).map(|(_, name)| name.as_str()).collect()
+    }
+
     /// What the answer to "is the thing in the room?" has to be.
     pub(crate) fn presence(&self, thing: usize, room: usize) -> Presence {
         let Room { seen, not_there, could_not_see } = self.seen[thing].rooms.get(&room).copied().unwrap_or_default();
