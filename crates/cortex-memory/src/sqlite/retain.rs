@@ -13,8 +13,8 @@ use crate::rules::{Layer, MemoryRules};
 const SLACK: u64 = 20;
 /// How often old rows are looked for, in milliseconds.
 const AGING_MS: u64 = 24 * 3_600_000;
-/// Most rows that are forgotten for their age at a time, so that nobody waits long.
-const MOST_AGED: u64 = 20_000;
+/// Most rows of a layer that are forgotten for their age at a time, so that nobody waits long; the rest goes the next day.
+const MOST_AGED: u64 = 200_000;
 
 /// Where texts are named: the tables and their columns.
 pub(super) const REFERENCES: [(&str, &[&str]); 2] = [

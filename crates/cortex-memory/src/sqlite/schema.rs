@@ -84,8 +84,9 @@ const FIRST: &str = "
     CREATE INDEX observations_by_time ON observations (first_ms);
     CREATE INDEX observations_that_last ON observations (last_ms) WHERE last_ms - first_ms > 3600000;";
 
-/// Episodes and their gists came later.
+/// Episodes and their gists came later, and so did the index of what is where now.
 const SECOND: &str = "
+    CREATE INDEX facts_open_by_value ON facts (value, seen_sequence) WHERE end_sequence IS NULL AND value IS NOT NULL;
     CREATE TABLE episodes (
         number INTEGER PRIMARY KEY,
         task TEXT NOT NULL,

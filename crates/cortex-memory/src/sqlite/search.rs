@@ -20,6 +20,15 @@ const MOST_FACTS: usize = 40;
 /// Most things, and most places, of one text that are answered for.
 const MOST_NAMED: usize = 4;
 
+/// The facts of a name that hold.
+const PRESENT: [&str; 3] = [
+    "subject = ?1 AND end_sequence IS NULL",
+    "relation = ?1 AND end_sequence IS NULL ORDER BY seen_sequence DESC",
+    "value = ?1 AND end_sequence IS NULL ORDER BY seen_sequence DESC",
+];
+/// All facts of a name, the last seen first.
+const PAST: [&str; 2] = ["subject = ?1 ORDER BY seen_sequence DESC", "value = ?1 ORDER BY seen_sequence DESC"];
+
 /// A name that shares words with a text.
 struct NameMatch {
     number: i64,
@@ -174,15 +183,13 @@ fn found(connection: &Connection, reading: &Reading, most: usize, now: &Now) -> 
     }
     let is_telling =
         |name: &&NameMatch| name.hits.iter().any(|hit| reading.weights.get(*hit).is_some_and(|weight| *weight > 0.0));
-    let hits: BTreeMap<i64, &BTreeSet<usize>> =
-        reading.names.iter().filter(is_telling).map(|name| (name.number, &name.hits)).collect();
+    let telling: Vec<&NameMatch> = reading.names.iter().filter(is_telling).collect();
+    let hits: BTreeMap<i64, &BTreeSet<usize>> = telling.iter().map(|name| (name.number, &name.hits)).collect();
     let mut facts: BTreeMap<i64, Weighed> = BTreeMap::new();
-    for number in hits.keys() {
-        for condition in [
-            "subject = ?1 ORDER BY end_sequence IS NOT NULL, seen_sequence DESC",
-            "relation = ?1 AND end_sequence IS NULL ORDER BY seen_sequence DESC",
-            "value = ?1 ORDER BY seen_sequence DESC",
-        ] {
+    for NameMatch { number, is_named, .. } in telling {
+        // The past of what is only like a name is of no interest.
+        let past = is_named.then_some(PAST).into_iter().flatten();
+        for condition in PRESENT.into_iter().chain(past) {
             let sql = format!(
                 "SELECT number, subject, relation, value, end_sequence IS NULL, seen_sequence FROM facts
                  WHERE {condition} LIMIT ?2"
