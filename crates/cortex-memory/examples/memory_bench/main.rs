@@ -18,7 +18,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use cortex_memory::{
-    Cardinality, Claim, Coverage, Layer, LayerKind, Memory, MemoryRules, Observation, RelationRule, Value, render,
+    Cardinality, Claim, Coverage, Forget, Layer, LayerKind, Memory, MemoryRules, Observation, RelationRule, Value,
+    render,
 };
 use probes::{KINDS, Kind, Probe, now};
 use world::{DAY, ROOMS, START, World};
@@ -105,6 +106,16 @@ async fn main() {
         size.ended_facts,
         size.bytes as f64 / 1e6,
         resident_mb()
+    );
+    let began = Instant::now();
+    let forgotten = memory.forget(Forget::Subject(world.things[0].clone())).await.expect("forgotten");
+    let after = memory.size().await.expect("a size");
+    println!(
+        "forgot {}: {} rows in {:.1?}; the file has {:.1} MB now",
+        world.things[0],
+        forgotten.observations,
+        began.elapsed(),
+        after.bytes as f64 / 1e6
     );
 }
 

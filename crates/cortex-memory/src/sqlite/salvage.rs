@@ -18,7 +18,7 @@ const MOST_STEPS: u32 = 24;
 /// What came of a rebuild.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rebuilt {
-    /// Where the damaged file is now.
+    /// Where the damaged file is now, with all that was in it: nothing is ever forgotten there.
     pub aside: PathBuf,
     /// Rows of observations that were taken over.
     pub observations: u64,
