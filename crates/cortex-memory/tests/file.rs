@@ -93,6 +93,53 @@ async fn a_time_or_a_source_is_forgotten_and_the_rest_goes_on() {
 }
 
 #[tokio::test]
+async fn regression_a_forgotten_source_was_still_named_by_facts_that_others_saw_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let memory = open(folder.path()).await;
+    let seen = |name: &str, place: &str, minute| {
+        let observation = camera("red cup", is_at(place), minute);
+        says(cortex_memory::SourceKind::Sensor, name, observation)
+    };
+    memory
+        .add(vec![
+            seen("/camera", "kitchen", 0),
+            seen("/zanzibar", "kitchen", 1),
+            seen("/camera", "hall", 30),
+            seen("/zanzibar", "garage", 60),
+            seen("/camera", "cellar", 90),
+        ])
+        .await
+        .unwrap();
+    memory.forget(Forget::Source("/zanzibar".to_owned())).await.expect("forgotten");
+    assert!(!is_in_files(folder.path(), "zanzibar"));
+    let history = memory.history("red cup", "is at", 9).await.unwrap();
+    let sources: Vec<&str> = history.iter().map(|fact| fact.source.name.as_str()).collect();
+    assert_eq!(sources, ["/camera"; 3], "what others saw stays, as they saw it");
+    assert_eq!(history[2].seen_at.wall_ms, START);
+}
+
+#[tokio::test]
+async fn regression_a_forgotten_person_was_still_named_by_what_she_had_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let memory = open(folder.path()).await;
+    let ann = |observation| says(cortex_memory::SourceKind::Person, "Annabel", observation);
+    memory
+        .add(vec![
+            camera("annabel", is_at("hall"), 0),
+            camera("red cup", is_at("kitchen"), 1),
+            ann(camera("red cup", is_at("bedroom"), 2)),
+            ann(camera("annabel", is("likes", "tea"), 3)),
+        ])
+        .await
+        .unwrap();
+    memory.forget(Forget::Subject("Annabel".to_owned())).await.expect("forgotten");
+    assert!(!is_in_files(folder.path(), "annabel"));
+    let history = memory.history("red cup", "is at", 9).await.unwrap();
+    assert_eq!(history[0].value, text("bedroom"), "what she said of the cup stays");
+    assert_eq!(history[0].source.name, "[forgotten]");
+}
+
+#[tokio::test]
 async fn a_file_shrinks_when_most_of_it_is_forgotten() {
     let folder = tempfile::tempdir().expect("a folder");
     let memory = open(folder.path()).await;

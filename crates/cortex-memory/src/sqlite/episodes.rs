@@ -21,7 +21,7 @@ const MOST_RUNS: usize = 2_000;
 /// Most bytes of a task or of the reason of an end.
 const TEXT_BYTES: usize = 16_000;
 /// What stands where a name was forgotten.
-const FORGOTTEN: &str = "[forgotten]";
+pub(super) const FORGOTTEN: &str = "[forgotten]";
 
 impl Store {
     pub(crate) fn begin_episode(&self, task: &str, wall_ms: u64) -> Result<EpisodeId, MemoryError> {

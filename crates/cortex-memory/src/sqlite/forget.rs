@@ -5,20 +5,21 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, Transaction, params};
 use serde::{Deserialize, Serialize};
 
+use super::episodes::FORGOTTEN;
 use super::{Store, StoreProblem, episodes, guard, retain, terms};
 use crate::answers::Forgotten;
 use crate::episode::EpisodeId;
 use crate::error::MemoryError;
 use crate::observation::name;
 use crate::rules::MemoryRules;
-use crate::words::mentions;
+use crate::words::{key, mentions};
 
 /// What is to be forgotten.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Forget {
     /// A thing, a place or a person: all that was said of it, all facts that have it as their value, and all texts that
-    /// mention it by its name.
+    /// mention it by its name. What a person of this name said of others stays, without the name.
     Subject(String),
     /// All that was observed in a time, and the episodes of it, in milliseconds since 1970; what reaches into it is forgotten
     /// as a whole.
@@ -71,6 +72,7 @@ fn remove(connection: &mut Connection, rules: &MemoryRules, what: &Forget) -> Re
     };
     match what {
         Forget::Subject(name) | Forget::Source(name) => {
+            disown(&transaction, name)?;
             forgotten.redacted = episodes::redact(&transaction, rules, name)?;
         }
         Forget::Span { from_ms, to_ms } => {
@@ -125,25 +127,38 @@ fn forget_where(
     let touched = "INSERT OR IGNORE INTO touched SELECT fact FROM observations WHERE fact IS NOT NULL AND ";
     transaction.execute(&format!("{touched}{condition}"), parameters)?;
     let observations = transaction.execute(&format!("DELETE FROM observations WHERE {condition}"), parameters)?;
-    let end = |column: &str, order: &str| {
-        format!("(SELECT {column} FROM observations WHERE fact = facts.number ORDER BY {column} {order} LIMIT 1)")
-    };
-    transaction.execute(
-        &format!(
-            "UPDATE facts SET
-                from_ms = coalesce({}, from_ms), from_sequence = coalesce({}, from_sequence),
-                seen_ms = coalesce({}, seen_ms), seen_sequence = coalesce({}, seen_sequence),
-                observations = coalesce((SELECT sum(count) FROM observations WHERE fact = facts.number), 0)
-             WHERE number IN (SELECT fact FROM touched)",
-            end("first_ms", "ASC"),
-            end("first_sequence", "ASC"),
-            end("last_ms", "DESC"),
-            end("last_sequence", "DESC"),
-        ),
-        [],
+    // Those that nothing is left of are swept.
+    transaction
+        .execute("DELETE FROM touched WHERE fact NOT IN (SELECT fact FROM observations WHERE fact NOT NULL)", [])?;
+    transaction.execute_batch(
+        "UPDATE facts SET
+            (from_ms, from_sequence) = (SELECT first_ms, first_sequence FROM observations
+                WHERE fact = facts.number ORDER BY first_sequence LIMIT 1),
+            (seen_ms, seen_sequence, layer, source, source_kind, confidence, x, y, yaw, frame, map, map_version) =
+                (SELECT last_ms, last_sequence, layer, source, source_kind, confidence, x, y, yaw, frame, map, map_version
+                FROM observations WHERE fact = facts.number ORDER BY last_sequence DESC LIMIT 1),
+            observations = (SELECT sum(count) FROM observations WHERE fact = facts.number)
+         WHERE number IN (SELECT fact FROM touched);
+         DELETE FROM touched;",
     )?;
-    transaction.execute("DELETE FROM touched", [])?;
     Ok(Forgotten { observations: u64::try_from(observations).unwrap_or_default(), ..Forgotten::default() })
+}
+
+/// Takes a name off all that it said or ended. What was said stays.
+fn disown(transaction: &Transaction<'_>, name: &str) -> rusqlite::Result<()> {
+    let mut sources = transaction.prepare("SELECT number, text FROM terms WHERE exact = 1")?;
+    let mut rows = sources.query([])?;
+    while let Some(row) = rows.next()? {
+        let (number, text): (i64, String) = (row.get(0)?, row.get(1)?);
+        if key(&text) == key(name) {
+            let nobody = terms::intern_exact(transaction, FORGOTTEN)?;
+            for (table, column) in [("observations", "source"), ("facts", "source"), ("facts", "end_source")] {
+                let sql = format!("UPDATE {table} SET {column} = ?2 WHERE {column} = ?1");
+                transaction.execute(&sql, [number, nobody])?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Writes the file anew from what is left, and empties the log of writes.
