@@ -2,6 +2,8 @@
 //! the last word on an open fact; then the oldest of sensors and models; last what people said. Age alone never takes what
 //! people said.
 
+use std::collections::HashSet;
+
 use rusqlite::{Transaction, params};
 
 use super::numbers::{self, Numbers};
@@ -108,17 +110,22 @@ pub(super) fn sweep(transaction: &Transaction<'_>) -> rusqlite::Result<usize> {
         "DELETE FROM facts WHERE NOT EXISTS (SELECT 1 FROM observations WHERE observations.fact = facts.number)",
         [],
     )?;
-    transaction
-        .execute_batch("CREATE TEMP TABLE IF NOT EXISTS used (number INTEGER PRIMARY KEY); DELETE FROM used;")?;
+    // One pass over each table: they may have a million rows.
+    let mut used: HashSet<i64> = HashSet::new();
     for (table, columns) in REFERENCES {
-        for column in columns {
-            transaction.execute(
-                &format!("INSERT OR IGNORE INTO used SELECT {column} FROM {table} WHERE {column} IS NOT NULL"),
-                [],
-            )?;
+        let mut statement = transaction.prepare(&format!("SELECT {} FROM {table}", columns.join(", ")))?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            for column in 0..columns.len() {
+                used.extend(row.get::<_, Option<i64>>(column)?);
+            }
         }
     }
-    transaction.execute("DELETE FROM terms WHERE number NOT IN (SELECT number FROM used)", [])?;
-    transaction.execute("DELETE FROM used", [])?;
+    let mut all = transaction.prepare("SELECT number FROM terms")?;
+    let all = all.query_map([], |row| row.get::<_, i64>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut delete = transaction.prepare("DELETE FROM terms WHERE number = ?1")?;
+    for number in all.into_iter().filter(|number| !used.contains(number)) {
+        delete.execute([number])?;
+    }
     Ok(facts)
 }
