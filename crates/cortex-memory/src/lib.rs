@@ -1,0 +1,44 @@
+//! What a robot remembers, in one file: what it observed ([`Observation`]), the facts that this adds up to ([`Fact`]), and
+//! the episodes in which it acted. Needs no model and no network.
+//!
+//! - Facts follow from observations by structure alone; no opinion ever ends one. The rules stand in `consolidate.rs`, and
+//!   in `docs/memory.md` for people.
+//! - "Looked, and it was not there" is told from "could not see", and both from "never looked".
+//! - Every answer says as of when and who says so. A pose of another map is never for driving ([`PoseUse`]).
+//! - What is forgotten leaves no byte in the file.
+//!
+//! The names of the questions follow `seeds/0`.
+
+mod answers;
+mod consolidate;
+mod episode;
+mod error;
+mod fact;
+mod memory;
+mod observation;
+mod phrases;
+mod place;
+pub mod render;
+mod rules;
+mod source;
+mod sqlite;
+mod time;
+mod words;
+
+pub use answers::{
+    Change, CurrentContext, Dispute, Entity, Forgotten, FoundFact, Located, MemorySize, NamedPresence, Noted, Presence,
+    PresenceAnswer, Recollection, Whereabouts,
+};
+pub use consolidate::Unchanged;
+pub use episode::{Episode, EpisodeEnd, EpisodeId, Outcome};
+pub use error::MemoryError;
+pub use fact::{EndReason, Ending, Fact, FactAnswer, FactId, Now, ObservationRun};
+pub use memory::Memory;
+pub use observation::{
+    Claim, Coverage, IS_AT, IS_PART_OF, Observation, ObservationProblem, Source, SourceKind, Value, View,
+};
+pub use place::{Location, MapRef, Pose, PoseUse, Region};
+pub use rules::{Cardinality, Layer, LayerKind, MemoryRules, NOTES, RelationRule};
+pub use source::{MapInUse, MemorySource};
+pub use sqlite::{Forget, Rebuilt, Span, SpatialQuery};
+pub use time::{ClockNote, Stamp};

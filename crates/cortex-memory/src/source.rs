@@ -1,0 +1,107 @@
+//! Memories as a source of context: what is known of the things that a task names.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource};
+
+use crate::answers::{FoundFact, Located, NamedPresence, Recollection, Whereabouts};
+use crate::fact::{FactAnswer, Now};
+use crate::memory::Memory;
+use crate::observation::IS_AT;
+use crate::phrases::line;
+use crate::place::MapRef;
+use crate::render;
+use crate::time::Stamp;
+use crate::words::key;
+
+/// The name under which passages are cited.
+const SOURCE: &str = "memory";
+/// Most passages for one task.
+const MOST_PASSAGES: usize = 8;
+/// Most bytes of all passages of one task.
+const MOST_BYTES: usize = 4_000;
+/// Least share of the telling words of a task that a fact must hold to be shown unasked, if it is of
+/// nothing that the task names.
+const LEAST_RELEVANCE: f64 = 0.5;
+
+/// Which map is in use, whenever it is asked.
+pub type MapInUse = Arc<dyn Fn() -> Option<MapRef> + Send + Sync>;
+
+/// The memory of a robot as planning uses it.
+#[derive(Clone)]
+pub struct MemorySource {
+    memory: Memory,
+    map: MapInUse,
+}
+
+impl MemorySource {
+    /// A source of what this memory holds.
+    #[must_use]
+    pub fn new(memory: Memory, map: MapInUse) -> Self {
+        Self { memory, map }
+    }
+
+    fn now(&self) -> Now {
+        let wall_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        Now { wall_ms: u64::try_from(wall_ms).unwrap_or(u64::MAX), map: (self.map)() }
+    }
+}
+
+#[async_trait]
+impl ContextSource for MemorySource {
+    fn name(&self) -> &str {
+        SOURCE
+    }
+
+    async fn gather(&self, query: &ContextQuery) -> Result<Vec<ContextPassage>, ContextError> {
+        let mut text = query.task.clone();
+        for revision in &query.revisions {
+            text.push('\n');
+            text.push_str(revision);
+        }
+        let recalled = self.memory.recall(&text, MOST_PASSAGES, &self.now()).await;
+        Ok(passages(&recalled.map_err(|error| ContextError(error.to_string()))?))
+    }
+}
+
+/// What was recalled, the most fitting first, within the bounds.
+pub(crate) fn passages(recalled: &Recollection) -> Vec<ContextPassage> {
+    let presence = recalled.presence.iter().map(present);
+    let located = recalled.located.iter().map(whereabouts);
+    let is_told = |answer: &FactAnswer| {
+        let is_of = |located: &Located| key(&located.subject) == key(&answer.fact.subject);
+        key(&answer.fact.relation) == IS_AT && recalled.located.iter().any(is_of)
+    };
+    let is_named = |answer: &FactAnswer| recalled.named.iter().any(|name| key(name) == key(&answer.fact.subject));
+    let fits = |found: &&FoundFact| found.relevance >= LEAST_RELEVANCE || is_named(&found.answer);
+    let facts = recalled.facts.iter().filter(fits).filter(|found| !is_told(&found.answer));
+    let facts = facts.map(|found| {
+        let fact = &found.answer.fact;
+        passage(&fact.subject, Some(fact.seen_at), render::fact(&found.answer), found.relevance.min(1.0))
+    });
+    let mut bytes = 0;
+    let has_room = |passage: &ContextPassage| {
+        bytes += passage.text.len();
+        bytes <= MOST_BYTES
+    };
+    presence.chain(located).chain(facts).take(MOST_PASSAGES).take_while(has_room).collect()
+}
+
+fn present(named: &NamedPresence) -> ContextPassage {
+    passage(&named.subject, named.answer.as_of(), render::presence(named), 1.0)
+}
+
+fn whereabouts(located: &Located) -> ContextPassage {
+    let as_of = match &located.whereabouts {
+        Whereabouts::At(answer) | Whereabouts::LastSeen(answer) => Some(answer.fact.seen_at),
+        Whereabouts::NeverSeen => None,
+    };
+    passage(&located.subject, as_of, render::located(located), 1.0)
+}
+
+fn passage(place: &str, as_of: Option<Stamp>, text: String, relevance: f64) -> ContextPassage {
+    let as_of = as_of.map(|stamp| stamp.rfc3339());
+    ContextPassage { source: SOURCE.to_owned(), place: line(place), as_of, text, relevance }
+}

@@ -1,0 +1,67 @@
+//! What holds now: of the body, of the world, and how much there is.
+
+use rusqlite::Connection;
+use rusqlite::types::Value as Parameter;
+
+use super::query::{answers, facts_of, limit};
+use super::{Store, terms};
+use crate::answers::MemorySize;
+use crate::error::MemoryError;
+use crate::fact::{Fact, FactAnswer, Now};
+use crate::rules::LayerKind;
+
+/// Most readings of the body in one answer.
+const MOST_READINGS: usize = 100;
+
+impl Store {
+    /// The last readings of the body, by subject and relation.
+    pub(crate) fn body(&self, now: &Now) -> Result<Vec<FactAnswer>, MemoryError> {
+        self.read(|connection| {
+            let mut readings = latest(connection, self.rules().of_kind(LayerKind::Interoception), MOST_READINGS)?;
+            readings.sort_by(|one, other| (&one.subject, &one.relation).cmp(&(&other.subject, &other.relation)));
+            Ok(answers(readings, now))
+        })
+    }
+
+    /// What was seen last, the last first.
+    pub(crate) fn seen_last(&self, most: usize, now: &Now) -> Result<Vec<FactAnswer>, MemoryError> {
+        self.read(|connection| {
+            let mut facts = latest(connection, self.rules().of_kind(LayerKind::Perception), most)?;
+            facts.sort_by_key(|fact| std::cmp::Reverse(fact.seen_at.sequence));
+            facts.truncate(most);
+            Ok(answers(facts, now))
+        })
+    }
+
+    pub(crate) fn size(&self) -> Result<MemorySize, MemoryError> {
+        self.read(|connection| {
+            let count = |what: &str| {
+                connection.query_row(&format!("SELECT count(*) FROM {what}"), [], |row| row.get::<_, u64>(0))
+            };
+            let pages: u64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+            let page: u64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+            Ok(MemorySize {
+                observations: count("observations")?,
+                open_facts: count("facts WHERE end_sequence IS NULL")?,
+                ended_facts: count("facts WHERE end_sequence IS NOT NULL")?,
+                bytes: pages * page,
+            })
+        })
+    }
+}
+
+/// The open facts of layers that were seen last.
+fn latest<'a>(
+    connection: &Connection,
+    layers: impl Iterator<Item = &'a str>,
+    most: usize,
+) -> rusqlite::Result<Vec<Fact>> {
+    let sql = "SELECT * FROM facts WHERE layer = ?1 AND end_sequence IS NULL ORDER BY seen_sequence DESC LIMIT ?2";
+    let mut facts = Vec::new();
+    for layer in layers {
+        if let Some(number) = terms::find_exact(connection, layer)? {
+            facts.extend(facts_of(connection, sql, &[Parameter::Integer(number), limit(most)])?);
+        }
+    }
+    Ok(facts)
+}
