@@ -41,8 +41,10 @@ fn main() -> ExitCode {
             mission_loop::bytes(&mut table).await?;
         }
         if wanted("size") {
-            let bytes = std::fs::metadata(binary("cortex"))?.len();
-            table.add("the binary", "at most 30 MB", format!("{} MB", bytes / 1_000_000), "as it was built");
+            for (name, wanted) in [("cortex", ""), ("cortex-on-ros", "at most 30 MB")] {
+                let bytes = std::fs::metadata(binary(name))?.len();
+                table.add(format!("the program {name}"), wanted, format!("{} MB", bytes / 1_000_000), "as it was built");
+            }
         }
         if wanted("known") {
             contact::known(&mut TestRobot::shared(), &mut table).await?;
