@@ -9,11 +9,10 @@ use super::{Store, rows, terms};
 use crate::answers::{Dispute, Entity, Located, PresenceAnswer, Whereabouts};
 use crate::error::MemoryError;
 use crate::fact::{Fact, FactAnswer, FactId, Now, ObservationRun};
-use crate::observation::{IS_AT, name};
+use crate::observation::{Claim, IS_AT, name};
 use crate::place::Region;
 use crate::rules::Cardinality;
 use crate::time::Stamp;
-use crate::words::key;
 
 /// Most facts of the past that come with an answer unasked.
 const MOST_BEFORE: usize = 5;
@@ -160,40 +159,47 @@ pub(super) fn locate(
     let mut facts = history(connection, subject, IS_AT, MOST_BEFORE + 1)?;
     // What holds comes first, whenever it was seen.
     facts.sort_by_key(|fact| fact.ended.is_some());
-    let mut facts = facts.into_iter();
-    let last = facts.next();
+    let before = if facts.is_empty() { Vec::new() } else { facts.split_off(1) };
+    let last = facts.pop();
     let seen = last.as_ref().map(|fact| fact.seen_at.sequence);
     let is_one = last.as_ref().is_some_and(|fact| {
         let layer = rules.layers.get(&fact.layer);
         layer.is_some_and(|layer| rules.relation(IS_AT, layer).cardinality == Cardinality::One)
     });
     let disputed_by = match &last {
-        Some(fact) if is_one && fact.ended.is_none() => dispute(connection, number, fact)?,
+        Some(fact) if is_one && fact.ended.is_none() => dispute(connection, fact, &before)?,
         _ => None,
     };
-    let looks = "SELECT * FROM observations WHERE subject = ?1 AND claim IN (1, 2)
+    let looks = "SELECT * FROM observations WHERE subject = ?1 AND relation = ?2 AND claim IN (1, 2)
                  ORDER BY last_sequence DESC LIMIT 1";
-    let looked = runs(connection, looks, &[Parameter::Integer(number)])?.pop();
-    let is_since = |look: &ObservationRun| Some(look.last.sequence) > seen && key(look.claim.relation()) == IS_AT;
+    let relation = Parameter::Integer(rows::known(connection, IS_AT)?);
+    let looked = runs(connection, looks, &[Parameter::Integer(number), relation])?.pop();
+    let is_since = |look: &ObservationRun| Some(look.last.sequence) > seen;
     let whereabouts = match last {
         None => Whereabouts::NeverSeen,
         Some(fact) if fact.ended.is_none() => Whereabouts::At(fact.answer(now)),
         Some(fact) => Whereabouts::LastSeen(fact.answer(now)),
     };
     let subject = terms::text(connection, number)?;
-    Ok(Some(Located { subject, whereabouts, disputed_by, before: facts.collect(), looked: looked.filter(is_since) }))
+    Ok(Some(Located { subject, whereabouts, disputed_by, before, looked: looked.filter(is_since) }))
 }
 
-/// What another source says after the fact began, and goes on saying.
-fn dispute(connection: &Connection, subject: i64, fact: &Fact) -> rusqlite::Result<Option<Dispute>> {
-    let sql = "SELECT * FROM observations WHERE subject = ?1 AND relation = ?2 AND claim = 0 AND last_sequence > ?3
-               AND fact IS NOT NULL AND fact <> ?4 ORDER BY last_sequence DESC LIMIT 1";
-    let relation = rows::known(connection, IS_AT)?;
-    let parameters =
-        [Parameter::Integer(subject), Parameter::Integer(relation), whole(fact.valid_from.sequence), whole(fact.id.0)];
-    let contrary = runs(connection, sql, &parameters)?.pop();
+/// What another source says after the fact began, and goes on saying: the evidence of one of the facts that ended before.
+fn dispute(connection: &Connection, fact: &Fact, before: &[Fact]) -> rusqlite::Result<Option<Dispute>> {
+    let sql = "SELECT * FROM observations WHERE fact = ?1 ORDER BY last_sequence DESC LIMIT 1";
+    let mut contrary: Option<ObservationRun> = None;
+    for ended in before {
+        let last = runs(connection, sql, &[whole(ended.id.0)])?.pop();
+        let is_later = |run: &ObservationRun| {
+            let since = contrary.as_ref().map_or(fact.valid_from, |contrary| contrary.last);
+            run.last.sequence > since.sequence
+        };
+        if let Some(run) = last.filter(is_later) {
+            contrary = Some(run);
+        }
+    }
     Ok(contrary.and_then(|run| match run.claim {
-        crate::observation::Claim::Is { value, .. } => Some(Dispute { value, seen_at: run.last, source: run.source }),
+        Claim::Is { value, .. } => Some(Dispute { value, seen_at: run.last, source: run.source }),
         _ => None,
     }))
 }
@@ -210,28 +216,40 @@ pub(super) fn presence(
     let parts = marks(&part_numbers(connection, place, Within::Parts)?);
     let wholes = marks(&part_numbers(connection, place, Within::Wholes)?);
     let own = [Parameter::Integer(number), Parameter::Integer(relation)];
-    // What holds counts more than what ended.
-    let there = format!(
+    let open = format!(
+        "SELECT * FROM facts INDEXED BY facts_open WHERE subject = ?1 AND relation = ?2 AND end_sequence IS NULL
+         AND value IN ({parts}) ORDER BY seen_sequence DESC LIMIT 1"
+    );
+    let ended = format!(
         "SELECT * FROM facts WHERE subject = ?1 AND relation = ?2 AND value IN ({parts})
-         ORDER BY end_sequence IS NOT NULL, seen_sequence DESC LIMIT 1"
+         ORDER BY seen_sequence DESC LIMIT 1"
     );
     let elsewhere = format!(
-        "SELECT * FROM facts WHERE subject = ?1 AND relation = ?2 AND end_sequence IS NULL
+        "SELECT * FROM facts INDEXED BY facts_open WHERE subject = ?1 AND relation = ?2 AND end_sequence IS NULL
          AND (value IS NULL OR value NOT IN ({parts})) ORDER BY seen_sequence DESC LIMIT 1"
     );
     let look = |claims: &str| {
         let sql = format!(
-            "SELECT * FROM observations WHERE subject = ?1 AND relation = ?2 AND claim IN ({claims})
-             AND value IN ({wholes}) ORDER BY last_sequence DESC LIMIT 1"
+            "SELECT * FROM observations INDEXED BY observations_of_places WHERE value IN ({wholes}) AND subject = ?1
+             AND claim IN ({claims}) AND claim <> 0 AND relation = ?2 ORDER BY last_sequence DESC LIMIT 1"
         );
         Ok::<_, rusqlite::Error>(runs(connection, &sql, &own)?.pop())
     };
     let one = |sql: &str| Ok::<_, rusqlite::Error>(facts_of(connection, sql, &own)?.pop().map(|fact| fact.answer(now)));
-    Ok(PresenceAnswer::of(one(&there)?, one(&elsewhere)?, look("1, 2")?, look("3")?))
+    // What holds counts more than what ended.
+    let there = match one(&open)? {
+        Some(there) => Some(there),
+        None => one(&ended)?,
+    };
+    Ok(PresenceAnswer::of(there, one(&elsewhere)?, look("1, 2")?, look("3")?))
 }
 
 /// Numbers as a list of SQL. They come from the file and are whole numbers: nothing of a text gets in.
 fn marks(numbers: &[i64]) -> String {
+    if numbers.is_empty() {
+        // No row has it; without any number an index could not be used.
+        return "-1".to_owned();
+    }
     numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
 }
 

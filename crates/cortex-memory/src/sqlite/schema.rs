@@ -84,9 +84,12 @@ const FIRST: &str = "
     CREATE INDEX observations_by_time ON observations (first_ms);
     CREATE INDEX observations_that_last ON observations (last_ms) WHERE last_ms - first_ms > 3600000;";
 
-/// Episodes and their gists came later, and so did the index of what is where now.
+/// Episodes and their gists came later, and so did the indices of what is where now, and of who looked where.
 const SECOND: &str = "
     CREATE INDEX facts_open_by_value ON facts (value, seen_sequence) WHERE end_sequence IS NULL AND value IS NOT NULL;
+    DROP INDEX observations_by_value;
+    CREATE INDEX observations_of_places ON observations (value, subject, claim, last_sequence) WHERE claim <> 0;
+    CREATE INDEX observations_of_absence ON observations (subject, relation, last_sequence) WHERE claim IN (1, 2);
     CREATE TABLE episodes (
         number INTEGER PRIMARY KEY,
         task TEXT NOT NULL,
