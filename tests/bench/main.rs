@@ -43,7 +43,12 @@ fn main() -> ExitCode {
         if wanted("size") {
             for (name, wanted) in [("cortex", ""), ("cortex-on-ros", "at most 30 MB")] {
                 let bytes = std::fs::metadata(binary(name))?.len();
-                table.add(format!("the program {name}"), wanted, format!("{} MB", bytes / 1_000_000), "as it was built");
+                table.add(
+                    format!("the program {name}"),
+                    wanted,
+                    format!("{} MB", bytes / 1_000_000),
+                    "as it was built",
+                );
             }
         }
         if wanted("known") {
