@@ -96,7 +96,7 @@ pub enum Fragment {
         #[serde(default)]
         looks_suffice: bool,
     },
-    /// What was done and found so far, in a few words for each step. Made by [`Fragment::brief`]: with every output in full,
+    /// What was done and found so far, in a few words for each step. Made by `Fragment::brief`: with every output in full,
     /// the requests of a long mission would fill its tape.
     Brief {
         /// A line each, without what stands before all of them.

@@ -1,7 +1,7 @@
 //! The decisions of Cortex, and the ports through which it meets the world.
 //!
 //! Pure: no input or output, no clock, no randomness, no ROS. Time comes in as a value; what is to be done goes out
-//! as an [`Effect`](mission::Effect). See `docs/mission-loop.md` for the loop in words.
+//! as an [`mission::Effect`]. See `docs/mission-loop.md` for the loop in words.
 //!
 //! - [`mission`]: the mission machine, `(state, input) -> (state, effects)`;
 //! - [`chat`]: what a model is asked and what it answers;

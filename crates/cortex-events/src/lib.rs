@@ -7,7 +7,7 @@
 //! One task looks, decides and begins; what is done goes on beside it. The runtime says whether anything may be done.
 //!
 //! This crate does not own the form of events (`cortex-recipe`), nor the actions that they do (`cortex-custom-actions`).
-//! Begin with [`keep`].
+//! Begin with `keep`.
 
 mod action_runner;
 mod condition_tracker;

@@ -11,7 +11,7 @@
 //! A process gets its standard streams and no other open file of this one.
 //!
 //! Nothing is left behind. Every process carries a tag in its environment, which its children inherit. What a process
-//! has started is ended when it ends ([`process_tag`]); what this process has started is ended when it dies, however it dies, by
+//! has started is ended when it ends (`process_tag`); what this process has started is ended when it dies, however it dies, by
 //! a [`reaper`]; and what an earlier life has left is ended by [`end_orphans`].
 
 mod commands;

@@ -12,7 +12,7 @@
 //! - [`rosout`]: the log of all nodes; [`raw_topics`]: messages as they are on the wire;
 //! - [`graph`] and [`graph_watch`]: the ROS graph as plain data, kept up to date;
 //! - [`Instances`]: which process this is, among those whose nodes have one name;
-//! - [`leave`]: the last thing that a `main` does, which ends its endpoints, then the graph watch, then the node, or the
+//! - `leave`: the last thing that a `main` does, which ends its endpoints, then the graph watch, then the node, or the
 //!   exit handlers of the middleware crash.
 
 pub mod clock;

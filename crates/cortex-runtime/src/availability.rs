@@ -33,7 +33,7 @@ impl Runtime {
     }
 
     /// Begins no step any more, in any mission. What runs goes on to its end; tasks are taken, and wait. A task that has
-    /// waited for [`MissionLimits::pause_patience`] fails with this reason.
+    /// waited for `MissionLimits::pause_patience` fails with this reason.
     pub fn pause(&self, because: String) {
         self.gate.change(|now| now.pause(&because));
     }

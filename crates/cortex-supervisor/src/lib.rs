@@ -2,7 +2,7 @@
 //!
 //! The thread needs no runtime and waits for nobody: it sleeps until a process ends, an input comes or time is up. It
 //! starts and ends processes itself, and has commands run; what needs ROS or the missions it gives to [`ActionExecutor`], which must
-//! not block and answer through [`Handle::tell`].
+//! not block and answer through `Handle::tell`.
 
 mod program;
 mod thread;

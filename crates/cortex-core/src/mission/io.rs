@@ -136,7 +136,7 @@ pub enum Input {
         /// For a person.
         reason: String,
     },
-    /// The time that [`Mission::next_wake`] asked for has come.
+    /// The time that `Mission::next_wake` asked for has come.
     Tick,
 }
 

@@ -4,7 +4,7 @@
 //! neither too early nor too often is decided here: it must begin to hold, and hold long enough; what was done must be over;
 //! it must have been known not to hold since; it may happen so often only; and all events together may do so much only.
 //!
-//! - [`rule`]: one event and when it may happen; [`budget`]: what all of them may do together.
+//! - `rule`: one event and when it may happen; `budget`: what all of them may do together.
 
 mod budget;
 mod exchange;

@@ -46,7 +46,7 @@ impl Endpoints {
     }
 
     /// The same for one of many topics that say little each: what comes is heard within
-    /// [`LOOK`](super::polled_subscription::LOOK), with the identity of its publisher. To wait for hundreds of them would cost more than to look.
+    /// 25 ms, with the identity of its publisher. To wait for hundreds of them would cost more than to look.
     ///
     /// # Errors
     /// As for [`subscribe`](Self::subscribe).
