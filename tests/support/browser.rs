@@ -213,13 +213,16 @@ impl Page {
     /// Sends what a form holds, as a person does: on a loaded machine the view may freeze for a moment; then the page
     /// refuses, keeps the words and says that they can be sent once it is live again.
     pub async fn send(&self, form: &str) {
-        loop {
-            self.click(&format!("{form} button[type=submit]:not([disabled])"), "Send the task").await;
-            let told = self.async_script(ANSWERED, vec![form.into()]).await;
-            if !told.as_str().unwrap_or_default().contains("The view is frozen") {
-                return;
+        let sent = async {
+            loop {
+                self.click(&format!("{form} button[type=submit]:not([disabled])"), "Send the task").await;
+                let told = self.async_script(ANSWERED, vec![form.into()]).await;
+                if !told.as_str().unwrap_or_default().contains("The view is frozen") {
+                    return;
+                }
             }
-        }
+        };
+        timeout(PATIENCE, sent).await.unwrap_or_else(|_| panic!("{form} can't be sent: the view stays frozen"));
     }
 
     /// Runs a script in the page, outside its content security policy, and gives what it returns.
