@@ -50,7 +50,8 @@ pub(crate) async fn measure(test_robot: &mut TestRobot, components: usize, table
     let mut cortex = test_robot.spawn("cortex", &["run", "--model", &format!("openai:instant@{}", model.url())]);
     // Beside one tool of each component there are those of Cortex itself.
     let all_there = |line: &String| {
-        let (tools, of) = line.strip_prefix("tools: ")?.strip_suffix(" components)")?.split_once(" (")?;
+        let (tools, of) = line.strip_prefix("tools: ")?.strip_suffix(')')?.split_once(" (")?;
+        let (of, _) = of.split_once(" component")?;
         (of.parse() == Ok(components) && tools.parse::<usize>().ok()? > components).then_some(())
     };
     cortex.wait_for("all tools", |lines| lines.iter().find_map(all_there)).await;

@@ -23,7 +23,7 @@ def picture(encoding, tick):
     for row in range(HEIGHT):
         for column in range(0, WIDTH):
             is_bar = (column - tick * 4) % WIDTH < 24
-            gray = 255 if is_bar else row
+            gray = 255 if is_bar else row % 256
             data.extend([gray] if BYTES[encoding] == 1 else [gray, 90, 255 - column * 255 // WIDTH])
     return data
 

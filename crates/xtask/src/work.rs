@@ -136,6 +136,12 @@ fn is_everything(arguments: &[String]) -> bool {
     arguments.iter().take_while(|word| *word != "--").all(|word| !word.starts_with('-'))
 }
 
+/// Whether the rows that the arguments of the benchmark choose open the page.
+fn measures_page(arguments: &[String]) -> bool {
+    let chosen = |word: &String| word == "page" || word == "--only=page";
+    !arguments.iter().any(|word| word.starts_with("--only")) || arguments.iter().any(chosen)
+}
+
 /// The packages that the arguments name.
 fn packages(arguments: &[String]) -> Vec<&str> {
     let mut words = arguments.iter().map(String::as_str).take_while(|word| *word != "--");
@@ -151,6 +157,9 @@ fn packages(arguments: &[String]) -> Vec<&str> {
 
 /// Builds for speed and runs the benchmark.
 pub(crate) fn bench(repository: &Path, arguments: &[String]) -> Result<ExitCode> {
+    if measures_page(arguments) {
+        browser::ensure()?;
+    }
     run_for_stories(repository, "cortex-bench", arguments)
 }
 
@@ -192,6 +201,13 @@ mod tests {
         hide_from_colcon(&target).unwrap();
         hide_from_colcon(&target).unwrap();
         assert!(target.join("COLCON_IGNORE").is_file());
+    }
+
+    #[test]
+    fn regression_a_benchmark_of_the_page_began_without_a_browser() {
+        let words = |words: &str| words.split_whitespace().map(ToOwned::to_owned).collect::<Vec<_>>();
+        assert!(measures_page(&[]) && measures_page(&words("--only idle --only page")));
+        assert!(measures_page(&words("--only=page")) && !measures_page(&words("--only idle")));
     }
 
     #[test]
