@@ -7,6 +7,7 @@
 //! - [`Catalog`] and [`Policy`]: what of a robot becomes a tool;
 //! - [`monitoring`]: what shows whether components work, and what can be done to them;
 //! - [`RobotViews`]: what people look at, as long as they look; [`TopicHistory`]: the latest messages of chosen topics;
+//! - [`TopicFeed`]: every message of chosen topics, of any type, as JSON;
 //! - [`meters`]: measures the way and the energy that the robot spends;
 //! - [`task`] and [`TaskServer`]: take tasks over ROS; [`TaskClient`]: sends them;
 //! - [`stop`]: the stop, on a thread of its own.
@@ -21,9 +22,11 @@ mod definitions;
 mod directory;
 mod discovery;
 mod error;
+mod following;
 mod goals;
 mod heartbeat;
 mod inspection;
+mod message_age;
 pub mod meters;
 pub mod monitoring;
 mod node_log;
@@ -36,6 +39,7 @@ pub mod task;
 mod task_client;
 mod task_server;
 mod tools;
+mod topic_feed;
 mod topic_history;
 pub mod type_check;
 mod type_loader;
@@ -55,4 +59,5 @@ pub use stop::{LatestStop, StopHandle, StopLatch, StopMemory, StopRecordError, S
 pub use task_client::{Canceller, SentTask, TaskClient};
 pub use task_server::TaskServer;
 pub use tools::{OpenCall, OpenCallKind, OpenCommand, RosTools};
+pub use topic_feed::{HeardMessage, TopicFeed};
 pub use topic_history::TopicHistory;

@@ -21,19 +21,20 @@ use cortex_ros_client::graph::Graph;
 use tokio::task::JoinSet;
 
 use crate::Discovery;
+use crate::following::{TopicFollower, nobody_publishes, types_of};
 use latest::Latest;
 
 /// Watches the robot. Clones share everything.
 #[derive(Clone)]
 pub(crate) struct RobotConditionSource {
-    graph: GraphWatch,
-    endpoints: Endpoints,
-    discovery: Discovery,
+    topics: TopicFollower,
 }
 
 impl RobotConditionSource {
     pub(crate) fn new(graph: &GraphWatch, endpoints: &Endpoints, discovery: &Discovery) -> Self {
-        Self { graph: graph.clone(), endpoints: endpoints.clone(), discovery: discovery.clone() }
+        Self {
+            topics: TopicFollower { graph: graph.clone(), endpoints: endpoints.clone(), discovery: discovery.clone() },
+        }
     }
 
     /// What is wrong with a tool's conditions as the robot is now, for people.
@@ -44,12 +45,12 @@ impl RobotConditionSource {
         }
         let evidence = spec.conditions.after.iter().flat_map(|evidence| evidence.condition.checks());
         problems.extend(evidence.filter_map(|check| self.refusal(&check.source)));
-        let graph = self.graph.current();
+        let graph = self.topics.graph.current();
         for check in spec.conditions.all().flat_map(|condition| condition.checks()) {
             if let Source::Topic { topic, .. } = &check.source
-                && topics::types_of(&graph, topic).is_empty()
+                && types_of(&graph, topic).is_empty()
             {
-                problems.push(topics::nobody_publishes(topic));
+                problems.push(nobody_publishes(topic));
             }
         }
         problems.sort();
@@ -60,7 +61,7 @@ impl RobotConditionSource {
     /// Why what this source tells is no evidence of anything that Cortex did.
     fn refusal(&self, source: &Source) -> Option<String> {
         let Source::Topic { topic, .. } = source else { return None };
-        let may_publish = self.discovery.shared().policy.may_publish(topic);
+        let may_publish = self.topics.discovery.shared().policy.may_publish(topic);
         may_publish.then(|| {
             format!(
                 "{topic} may be published by Cortex itself (discovery.publish), so it shows nothing that the robot did"

@@ -10,7 +10,8 @@ use cortex_ros_client::{QosProfile, RosError};
 use serde_json::Value;
 
 use super::{ProgressTopic, Senses, Sign};
-use crate::watching::topics::{FieldProblem, types_of, value_of};
+use crate::following::types_of;
+use crate::watching::topics::{FieldProblem, value_of};
 
 /// What comes faster is told together, so that a topic of a thousand messages a second costs no more than this.
 const TOGETHER: Duration = Duration::from_millis(50);

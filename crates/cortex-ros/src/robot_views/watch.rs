@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::RobotViews;
 use super::frames::Frames;
 use super::sights::Shown;
-use crate::watching::topics::{nobody_publishes, types_of};
+use crate::following::{nobody_publishes, types_of};
 
 /// How often it is looked whether a picture or a pose has come: ten a second are shown.
 const LOOK: Duration = Duration::from_millis(100);

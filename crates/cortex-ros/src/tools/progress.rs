@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use super::Surroundings;
 use super::messages::line;
-use crate::watching::topics::types_of;
+use crate::following::types_of;
 
 /// What is told of progress is told at most this often, however fast it comes; the feedback of goals, too.
 pub(super) const FEEDBACK_PAUSE: Duration = Duration::from_millis(100);

@@ -38,15 +38,15 @@ pub(super) async fn follow(
 fn look(condition_source: &RobotConditionSource, name: &ComponentName) -> Observation {
     let seen = |health: &str| Observation::Value { value: Value::from(health), kept: false, age: Age::Arrival };
     let absent = |reason: String| Observation::Absent { reason };
-    let directory = condition_source.discovery.directory().borrow().clone();
+    let directory = condition_source.topics.discovery.directory().borrow().clone();
     if let Some(component) = directory.component(name) {
         if component.state == ComponentState::Silent {
             return absent(format!("{name} {}", component.state));
         }
-        let health = condition_source.discovery.shared().heartbeats.health(name);
+        let health = condition_source.topics.discovery.shared().heartbeats.health(name);
         return seen(&health.map_or_else(|| PRESENT.to_owned(), |health| health.status.to_string().to_lowercase()));
     }
-    if super::is_there(&condition_source.graph.current(), name.as_str()) {
+    if super::is_there(&condition_source.topics.graph.current(), name.as_str()) {
         return seen(PRESENT);
     }
     absent(format!("{name} is not on the graph"))

@@ -23,12 +23,13 @@ pub(super) async fn follow(
     names: Vec<String>,
     latest: Arc<Latest>,
 ) {
-    let parameters = Parameters::new(&condition_source.endpoints, &condition_source.discovery.shared().interfaces);
+    let parameters =
+        Parameters::new(&condition_source.topics.endpoints, &condition_source.topics.discovery.shared().interfaces);
     let mut turns = tokio::time::interval(PERIOD);
     turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         turns.tick().await;
-        let answer = if super::is_there(&condition_source.graph.current(), &node) {
+        let answer = if super::is_there(&condition_source.topics.graph.current(), &node) {
             parameters.get(&node, &names, LIMIT).await.map_err(|problem| problem.to_string())
         } else {
             Err(format!("{node} is not on the graph"))
