@@ -32,6 +32,7 @@ pub mod for_each;
 pub mod fragment;
 pub mod incident_port;
 pub mod log_port;
+mod memory_port;
 pub mod meter;
 pub mod mission;
 pub mod output_refs;
@@ -55,6 +56,7 @@ pub use incident_port::{
     IncidentPort, IncidentText, LeftOutTopic, OfferedQuality, RecordedMessage, RecordedTopic, TopicSlice,
 };
 pub use log_port::{LogPort, LogStream};
+pub use memory_port::MemoryPort;
 pub use mission::{ApprovalSettings, CancelReason, Effect, Input, Mission, MissionLimits};
 pub use policy::Policy;
 pub use ports::{

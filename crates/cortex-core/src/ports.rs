@@ -20,6 +20,7 @@ use crate::condition::Observation;
 use crate::control_port::ControlPort;
 use crate::incident_port::IncidentPort;
 use crate::log_port::LogPort;
+use crate::memory_port::MemoryPort;
 use crate::robot_port::RobotPort;
 
 /// The one way in for clients, whatever they come by: ROS, a page, the command line.
@@ -90,6 +91,11 @@ pub trait OperatorPort: ClientPort + ControlPort {
 
     /// The log of the robot's nodes, where it is read.
     fn node_log(&self) -> Option<Arc<dyn LogPort>> {
+        None
+    }
+
+    /// What the robot remembers, where it does.
+    fn memory(&self) -> Option<Arc<dyn MemoryPort>> {
         None
     }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::fact::ObservationRun;
-use crate::observation::{Claim, IS_AT, Value};
+use crate::observation::{Claim, Coverage, IS_AT, Value};
 use crate::phrases::{line, looked, shown};
 use crate::rules::LayerKind;
 use crate::time::Stamp;
@@ -14,6 +14,8 @@ use crate::words::key;
 
 /// Most entries of each part of a gist.
 const MOST_ENTRIES: usize = 12;
+/// Most things of one place that are named as not there.
+const MOST_NAMES: usize = 5;
 
 /// The number of an episode in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -69,7 +71,8 @@ pub(crate) struct EpisodeRun {
 /// the order of arrival.
 pub(crate) fn gist(task: &str, began: Stamp, ended: Option<&EpisodeEnd>, runs: &[EpisodeRun]) -> String {
     let mut text = format!("{}: {}.", line(task), outcome(began, ended));
-    let (mut places, mut other, mut missing, mut body) = (Vec::new(), Vec::new(), Vec::new(), BTreeMap::new());
+    let (mut places, mut other, mut body) = (Vec::new(), Vec::new(), BTreeMap::new());
+    let (mut not_there, mut missing) = (BTreeMap::<String, Vec<String>>::new(), Vec::new());
     for EpisodeRun { run, kind } in runs {
         match (&run.claim, kind) {
             (Claim::Is { relation, value }, LayerKind::Interoception) => {
@@ -83,15 +86,20 @@ pub(crate) fn gist(task: &str, began: Stamp, ended: Option<&EpisodeEnd>, runs: &
             (Claim::Is { relation, value }, LayerKind::Perception) => {
                 other.push(format!("{} {} {}", line(&run.subject), line(relation), shown(value)));
             }
+            (Claim::NotThere { covered: Coverage::Place(place) }, _) => {
+                not_there.entry(line(place)).or_default().push(line(&run.subject));
+            }
             (Claim::NotThere { .. } | Claim::CouldNotSee { .. } | Claim::IsNot { .. }, _) => missing.push(looked(run)),
         }
     }
     let readings = body.into_iter().map(|(name, (first, last))| {
         if first == last { format!("{name} {first}") } else { format!("{name} {first}, then {last}") }
     });
+    let absent = not_there.into_iter().map(|(place, things)| format!("{} at {place}", few(&distinct(things))));
     for (title, entries) in [
         ("Seen", ways(&places)),
         ("Noted", distinct(other)),
+        ("Not there", absent.collect()),
         ("Looked for", distinct(missing)),
         ("Body", readings.collect()),
     ] {
@@ -139,6 +147,15 @@ fn ways(places: &[(String, String)]) -> Vec<String> {
     ways.into_iter().map(shown).collect()
 }
 
+/// The first few names, and how many more there are.
+fn few(names: &[String]) -> String {
+    let shown: Vec<&str> = names.iter().take(MOST_NAMES).map(String::as_str).collect();
+    match names.len().saturating_sub(MOST_NAMES) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
 fn distinct(entries: Vec<String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     entries.into_iter().filter(|entry| seen.insert(entry.clone())).collect()
@@ -156,7 +173,7 @@ fn part(title: &str, entries: &[String]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observation::{Coverage, Source, SourceKind};
+    use crate::observation::{Source, SourceKind};
 
     fn run(subject: &str, claim: Claim, sequence: u64) -> EpisodeRun {
         let stamp = Stamp { wall_ms: sequence * 1_000, sequence };
@@ -203,7 +220,7 @@ mod tests {
             gist("bring the cup", began, Some(&ended), &runs),
             "bring the cup: failed at 1970-01-01T00:01:30Z after 90 s (the gripper is broken). \
              Seen: red cup at kitchen, then tray; plate at kitchen. \
-             Looked for: looked at kitchen at 1970-01-01T00:00:05Z by /camera, and spoon was not there. \
+             Not there: spoon at kitchen. \
              Body: robot battery 0.8, then 0.7."
         );
         assert_eq!(gist("wait", began, None, &[]), "wait: goes on since 1970-01-01T00:00:00Z.");

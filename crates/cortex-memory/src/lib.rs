@@ -14,15 +14,18 @@ mod consolidate;
 mod episode;
 mod error;
 mod fact;
+mod intake;
 mod memory;
 mod observation;
 mod phrases;
 mod place;
+mod port;
 pub mod render;
 mod rules;
 mod source;
 mod sqlite;
 mod time;
+mod tools;
 mod words;
 
 pub use answers::{
@@ -33,12 +36,15 @@ pub use consolidate::Unchanged;
 pub use episode::{Episode, EpisodeEnd, EpisodeId, Outcome};
 pub use error::MemoryError;
 pub use fact::{EndReason, Ending, Fact, FactAnswer, FactId, Now, ObservationRun};
+pub use intake::{Arrival, IntakeProblem, MessageContent, MessageFields, Named, NamedRegion, Taken, TopicReading};
 pub use memory::Memory;
 pub use observation::{
     Claim, Coverage, IS_AT, IS_PART_OF, Observation, ObservationProblem, Source, SourceKind, Value, View,
 };
 pub use place::{Location, MapRef, Pose, PoseUse, Region};
+pub use port::MemoryForPeople;
 pub use rules::{Cardinality, Layer, LayerKind, MemoryRules, NOTES, RelationRule};
 pub use source::{MapInUse, MemorySource};
 pub use sqlite::{Forget, Rebuilt, Span, SpatialQuery};
 pub use time::{ClockNote, Stamp};
+pub use tools::{FORGET, MemoryTools};

@@ -46,6 +46,12 @@ impl Memory {
         Ok((Self { store: Arc::new(store) }, rebuilt))
     }
 
+    /// Its rules.
+    #[must_use]
+    pub fn rules(&self) -> &MemoryRules {
+        self.store.rules()
+    }
+
     /// Keeps observations: all of them, or none. What was acknowledged survives the death of the process.
     ///
     /// # Errors

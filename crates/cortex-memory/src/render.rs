@@ -3,7 +3,7 @@
 
 use crate::answers::{Located, NamedPresence, Presence, Whereabouts};
 use crate::fact::{EndReason, Fact, FactAnswer, ObservationRun};
-use crate::observation::{Source, Value};
+use crate::observation::{Source, SourceKind, Value};
 use crate::phrases::{line, shown, source};
 use crate::place::PoseUse;
 use crate::time::ClockNote;
@@ -92,6 +92,12 @@ pub fn presence(named: &NamedPresence) -> String {
     text
 }
 
+/// Since when and why a fact does not hold any more, as a sentence.
+pub(crate) fn ended(fact: &Fact) -> Option<String> {
+    let ended = fact.ended.as_ref()?;
+    Some(format!("Until {}: {}.", ended.at.rfc3339(), reason(ended.reason, &ended.by)))
+}
+
 /// A fact in short: subject, relation and value.
 fn statement(fact: &Fact) -> String {
     format!("{} {} {}", line(&fact.subject), line(&fact.relation), value(fact))
@@ -104,9 +110,10 @@ fn past(fact: &Fact) -> String {
 }
 
 fn reason(reason: EndReason, by: &Source) -> String {
-    let by = source(by);
+    let (by, is_sensor) = (source(by), by.kind == SourceKind::Sensor);
     match reason {
-        EndReason::Superseded => format!("{by} saw otherwise"),
+        EndReason::Superseded if is_sensor => format!("{by} saw otherwise"),
+        EndReason::Superseded => format!("{by} said otherwise"),
         EndReason::NotThere => format!("{by} looked, and it was not there"),
         EndReason::Denied => format!("{by} said that it is not so"),
     }
@@ -148,7 +155,8 @@ fn age(age_ms: u64) -> String {
     )
 }
 
-fn value(fact: &Fact) -> String {
+/// The value of a fact in words.
+pub(crate) fn value(fact: &Fact) -> String {
     match (&fact.value, &fact.location) {
         (Value::AtPose, Some(at)) => {
             format!(
@@ -167,7 +175,6 @@ fn value(fact: &Fact) -> String {
 mod tests {
     use super::*;
     use crate::fact::{Ending, FactId, Now};
-    use crate::observation::SourceKind;
     use crate::time::Stamp;
 
     fn cup() -> Fact {

@@ -42,11 +42,12 @@ impl MemorySource {
     pub fn new(memory: Memory, map: MapInUse) -> Self {
         Self { memory, map }
     }
+}
 
-    fn now(&self) -> Now {
-        let wall_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        Now { wall_ms: u64::try_from(wall_ms).unwrap_or(u64::MAX), map: (self.map)() }
-    }
+/// From where answers are given now.
+pub(crate) fn now(map: &MapInUse) -> Now {
+    let wall_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    Now { wall_ms: u64::try_from(wall_ms).unwrap_or(u64::MAX), map: map() }
 }
 
 #[async_trait]
@@ -61,7 +62,7 @@ impl ContextSource for MemorySource {
             text.push('\n');
             text.push_str(revision);
         }
-        let recalled = self.memory.recall(&text, MOST_PASSAGES, &self.now()).await;
+        let recalled = self.memory.recall(&text, MOST_PASSAGES, &now(&self.map)).await;
         Ok(passages(&recalled.map_err(|error| ContextError(error.to_string()))?))
     }
 }

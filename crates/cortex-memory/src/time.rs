@@ -79,6 +79,13 @@ pub(crate) fn rfc3339(wall_ms: u64) -> String {
     humantime::format_rfc3339_seconds(time).to_string()
 }
 
+/// A time that was written in RFC 3339, in milliseconds since 1970. None: it is none, or is before 1970.
+pub(crate) fn from_rfc3339(text: &str) -> Option<u64> {
+    let time = humantime::parse_rfc3339_weak(text.trim()).ok()?;
+    let since = time.duration_since(std::time::UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_millis()).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,5 +121,7 @@ mod tests {
     #[test]
     fn times_are_shown_as_people_and_models_read_them() {
         assert_eq!(rfc3339(1_700_000_000_999), "2023-11-14T22:13:20Z");
+        assert_eq!(from_rfc3339("2023-11-14T22:13:20Z"), Some(1_700_000_000_000));
+        assert_eq!((from_rfc3339("yesterday"), from_rfc3339("1969-01-01T00:00:00Z")), (None, None));
     }
 }

@@ -28,7 +28,7 @@ async fn an_episode_keeps_what_happened_also_when_it_failed() {
     assert_eq!(
         ended.gist,
         "bring me the red cup: failed at 2023-11-14T22:18:20Z after 240 s (somebody took it). Seen: red cup at kitchen. \
-         Looked for: looked at kitchen at 2023-11-14T22:17:20Z by /camera, and red cup was not there. \
+         Not there: red cup at kitchen. \
          Body: robot battery 0.8, then 0.7."
     );
     memory.add(vec![camera("red cup", is_at("garage"), 6)]).await.unwrap();

@@ -16,6 +16,7 @@
 //! - [`overview`]: the live status of a Cortex, on one screen;
 //! - [`policy`]: rules about which calls are allowed, ask a person, or are denied;
 //! - [`question`]: questions to people in mid mission;
+//! - [`memory_view`]: what people look at of what the robot remembers;
 //! - [`robot_view`]: what people look at of the robot: maps, pictures, parameters;
 //! - [`words`]: counted nouns, and the name that was probably meant;
 //! - [`strict_json`]: how JSON from outside is read.
@@ -28,6 +29,7 @@ pub mod event;
 pub mod execution;
 mod id;
 pub mod log;
+pub mod memory_view;
 pub mod mission;
 mod origin;
 pub mod overview;

@@ -1,0 +1,402 @@
+//! The memory as tools of the robot. The names follow `seeds/0`.
+//!
+//! What a model adds is its opinion, and changes nothing that a sensor or a person said.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use cortex_core::{CallObserver, Invocation, ToolProvider};
+use cortex_protocol::{
+    CancelMode, Effect, EffectSource, FailureKind, HaltState, ToolName, ToolOutcome, ToolPhase, ToolSpec,
+};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value as Json, json};
+
+use crate::episode::{Episode, EpisodeId};
+use crate::error::MemoryError;
+use crate::fact::{FactAnswer, ObservationRun};
+use crate::memory::Memory;
+use crate::observation::{Claim, IS_AT, Observation, Source, SourceKind, Value};
+use crate::place::{PoseUse, Region};
+use crate::rules::{LayerKind, NOTES};
+use crate::source::{MapInUse, now};
+use crate::sqlite::{Forget, Span, SpatialQuery};
+use crate::time::from_rfc3339;
+use crate::{render, source};
+
+/// The tool that forgets: what it did can't be undone.
+pub const FORGET: &str = "memory.forget";
+
+/// The names of the tools begin with it.
+const COMPONENT: &str = "memory";
+/// How long a question may take. Each takes milliseconds, unless the disk hangs.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Entries of an answer where nobody says how many.
+const ENTRIES: usize = 10;
+/// Most entries of an answer: more would crowd out the task.
+const MOST_ENTRIES: usize = 50;
+/// Who adds what a model adds.
+const PLANNER: &str = "planner";
+
+/// Offers the memory of a robot to whoever plans. The layers are told in the descriptions, so that nobody has to ask for them.
+#[derive(Clone)]
+pub struct MemoryTools {
+    memory: Memory,
+    map: MapInUse,
+}
+
+impl MemoryTools {
+    /// The tools of this memory.
+    #[must_use]
+    pub fn new(memory: Memory, map: MapInUse) -> Self {
+        Self { memory, map }
+    }
+
+    /// What is offered.
+    #[must_use]
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        let layers = |kind: LayerKind| {
+            let rules = self.memory.rules();
+            let named = rules.layers.iter().filter(|(_, layer)| layer.kind == kind);
+            let names: Vec<&str> = named.map(|(name, _)| name.as_str()).collect();
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+        };
+        let (world, body) = (layers(LayerKind::Perception), layers(LayerKind::Interoception));
+        let thing = json!({"type": "string", "minLength": 1, "maxLength": 200, "description": "A thing or place, such as \"red cup\"."});
+        let text = json!({"type": "string", "minLength": 1, "maxLength": 1000});
+        let number = json!({"type": "number"});
+        let most = json!({"type": "integer", "minimum": 1, "maximum": MOST_ENTRIES});
+        let time = json!({"type": "string", "description": "RFC 3339, such as 2026-11-14T22:00:00Z."});
+        vec![
+            looks(
+                "locate",
+                "Tells where a thing is or was last seen, since when, and who says so.",
+                &[("thing", &thing)],
+                &[],
+            ),
+            looks(
+                "recall",
+                "Recalls all that is known of the things and places that a text names.",
+                &[("text", &text)],
+                &[],
+            ),
+            looks(
+                "semantic_search",
+                &format!("Finds the facts that share most words with a text. Layers of perception: {world}."),
+                &[("text", &text)],
+                &[("most", &most)],
+            ),
+            looks(
+                "spatial_query",
+                "Tells what was seen within a radius, in metres, around a point of the map in use.",
+                &[("x_m", &number), ("y_m", &number), ("radius_m", &number)],
+                &[("most", &most)],
+            ),
+            looks(
+                "temporal_query",
+                "Tells what was observed between two times, in order.",
+                &[("from", &time), ("to", &time)],
+                &[("thing", &thing), ("most", &most)],
+            ),
+            looks(
+                "entity_query",
+                "Tells all that is known of a thing or a place, and what is there.",
+                &[("name", &thing)],
+                &[("most", &most)],
+            ),
+            looks(
+                "body_status",
+                &format!("Tells the last readings of the robot's own body. Layers of interoception: {body}."),
+                &[],
+                &[],
+            ),
+            looks(
+                "get_current_context",
+                "Tells what goes on: open episodes, the body, and what was seen last.",
+                &[],
+                &[("most", &most)],
+            ),
+            looks(
+                "episode_summary",
+                "Tells what happened during an earlier task, by the number of its episode.",
+                &[("episode", &json!({"type": "integer", "minimum": 1}))],
+                &[],
+            ),
+            looks(
+                "search_gists",
+                "Finds the earlier tasks in which something happened.",
+                &[("text", &text)],
+                &[("most", &most)],
+            ),
+            acts(
+                "add",
+                "Notes something that was learnt in this task as an opinion. It never overrules what was seen or what people said.",
+                &[("thing", &thing), ("value", &json!({"type": "string", "minLength": 1, "maxLength": 500}))],
+                &[(
+                    "relation",
+                    &json!({"type": "string", "maxLength": 200, "description": "Such as \"is at\", which it is unless given."}),
+                )],
+            ),
+            acts(
+                "forget",
+                "Forgets all that is known of a thing, for good. Only when a person asks for it.",
+                &[("thing", &thing)],
+                &[],
+            ),
+        ]
+    }
+
+    async fn answer(&self, tool: &str, arguments: Map<String, Json>) -> Result<Json, ToolProblem> {
+        let now = now(&self.map);
+        let memory = &self.memory;
+        Ok(match tool {
+            "locate" => {
+                let Thing { thing } = read(arguments)?;
+                match memory.locate(&thing, &now).await? {
+                    Some(located) => told(vec![render::located(&located)], pose_of_whereabouts(&located.whereabouts)),
+                    None => nothing(&thing),
+                }
+            }
+            "recall" => {
+                let Text { text, .. } = read(arguments)?;
+                let recalled = memory.recall(&text, ENTRIES, &now).await?;
+                told(source::passages(&recalled).into_iter().map(|passage| passage.text).collect(), None)
+            }
+            "semantic_search" => {
+                let Text { text, most } = read(arguments)?;
+                let found = memory.semantic_search(&text, entries(most), &now).await?;
+                told(found.iter().map(|found| render::fact(&found.answer)).collect(), None)
+            }
+            "spatial_query" => {
+                let Around { x_m, y_m, radius_m, most } = read(arguments)?;
+                let map = now.map.clone().ok_or(ToolProblem::NoMap)?;
+                let region = Region { x_m, y_m, radius_m, frame: "map".to_owned(), map };
+                let found = memory.spatial_query(SpatialQuery { region, past: false }, entries(most), &now).await?;
+                told(sentences(&found), None)
+            }
+            "temporal_query" => {
+                let Between { from, to, thing, most } = read(arguments)?;
+                let ms = |text: &str| from_rfc3339(text).ok_or_else(|| ToolProblem::NoTime(text.to_owned()));
+                let span = Span { from_ms: ms(&from)?, to_ms: ms(&to)?, subject: thing, layer: None };
+                let runs = memory.temporal_query(span, entries(most)).await?;
+                told(runs.iter().map(observed).collect(), None)
+            }
+            "entity_query" => {
+                let Named { name, most } = read(arguments)?;
+                match memory.entity_query(&name, entries(most), &now).await? {
+                    Some(entity) => {
+                        let all: Vec<String> =
+                            sentences(&entity.facts).into_iter().chain(sentences(&entity.named_by)).collect();
+                        told(all, None)
+                    }
+                    None => nothing(&name),
+                }
+            }
+            "body_status" => told(sentences(&memory.body_status(&now).await?), None),
+            "get_current_context" => {
+                let Most { most } = read(arguments)?;
+                let context = memory.get_current_context(entries(most), &now).await?;
+                let gists = context.episodes.iter().map(gist);
+                told(gists.chain(sentences(&context.body)).chain(sentences(&context.seen_last)).collect(), None)
+            }
+            "episode_summary" => {
+                let Numbered { episode } = read(arguments)?;
+                match memory.episode_summary(EpisodeId(episode)).await? {
+                    Some(episode) => told(vec![gist(&episode)], None),
+                    None => nothing(&format!("episode {episode}")),
+                }
+            }
+            "search_gists" => {
+                let Text { text, most } = read(arguments)?;
+                told(memory.search_gists(&text, entries(most)).await?.iter().map(gist).collect(), None)
+            }
+            "add" => {
+                let Opinion { thing, relation, value } = read(arguments)?;
+                let relation =
+                    relation.filter(|relation| !relation.trim().is_empty()).unwrap_or_else(|| IS_AT.to_owned());
+                let opinion = Observation {
+                    subject: thing,
+                    claim: Claim::Is { relation, value: Value::Text(value) },
+                    wall_ms: now.wall_ms,
+                    location: None,
+                    layer: NOTES.to_owned(),
+                    view: None,
+                    source: Source { kind: SourceKind::Model, name: PLANNER.to_owned() },
+                    confidence: None,
+                };
+                memory.add(vec![opinion]).await?;
+                told(vec!["Noted, as an opinion.".to_owned()], None)
+            }
+            "forget" => {
+                let Thing { thing } = read(arguments)?;
+                let forgotten = memory.forget(Forget::Subject(thing)).await?;
+                let (facts, observations) = (forgotten.facts, forgotten.observations);
+                told(vec![format!("Forgotten: {facts} facts and {observations} observations.")], None)
+            }
+            _ => return Err(ToolProblem::Unknown),
+        })
+    }
+}
+
+#[async_trait]
+impl ToolProvider for MemoryTools {
+    fn label(&self) -> String {
+        COMPONENT.to_owned()
+    }
+
+    async fn invoke(&self, invocation: Invocation, observer: Arc<dyn CallObserver>) -> ToolOutcome {
+        observer.accepted();
+        let tool = invocation.call.tool.as_str();
+        let tool = tool.strip_prefix(COMPONENT).and_then(|tool| tool.strip_prefix('.')).unwrap_or_default();
+        match self.answer(tool, invocation.call.arguments).await {
+            Ok(answer) => ToolOutcome::success(answer),
+            Err(problem) => ToolOutcome::failure(problem.kind(), problem.to_string()),
+        }
+    }
+
+    async fn halt(&self, _invocation: &Invocation) -> HaltState {
+        // Nothing moves.
+        HaltState::AtRest
+    }
+}
+
+/// Why a call comes to nothing.
+#[derive(Debug, thiserror::Error)]
+enum ToolProblem {
+    #[error("there is no such tool any more")]
+    Unknown,
+    #[error("the arguments can't be read: {0}")]
+    Arguments(serde_json::Error),
+    #[error("'{0}' is no time; give one as 2026-11-14T22:00:00Z")]
+    NoTime(String),
+    #[error("no map is in use, so points mean nothing; ask by names")]
+    NoMap,
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+}
+
+impl ToolProblem {
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::Unknown => FailureKind::NotFound,
+            Self::Arguments(_)
+            | Self::NoTime(_)
+            | Self::Memory(MemoryError::BadRequest(_) | MemoryError::Refused { .. }) => FailureKind::InvalidArguments,
+            Self::NoMap | Self::Memory(_) => FailureKind::Reported,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Thing {
+    thing: String,
+}
+
+#[derive(Deserialize)]
+struct Text {
+    text: String,
+    most: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+    most: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct Around {
+    x_m: f64,
+    y_m: f64,
+    radius_m: f64,
+    most: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct Between {
+    from: String,
+    to: String,
+    thing: Option<String>,
+    most: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct Most {
+    most: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct Numbered {
+    episode: u64,
+}
+
+#[derive(Deserialize)]
+struct Opinion {
+    thing: String,
+    relation: Option<String>,
+    value: String,
+}
+
+fn read<T: DeserializeOwned>(arguments: Map<String, Json>) -> Result<T, ToolProblem> {
+    serde_json::from_value(Json::Object(arguments)).map_err(ToolProblem::Arguments)
+}
+
+fn entries(most: Option<usize>) -> usize {
+    most.unwrap_or(ENTRIES).clamp(1, MOST_ENTRIES)
+}
+
+/// An answer, and a pose that the robot may be sent to.
+fn told(sentences: Vec<String>, pose: Option<Json>) -> Json {
+    let text = if sentences.is_empty() { "Nothing is known of that.".to_owned() } else { sentences.join("\n") };
+    match pose {
+        Some(pose) => json!({"text": text, "pose": pose}),
+        None => json!({"text": text}),
+    }
+}
+
+fn nothing(name: &str) -> Json {
+    json!({"text": format!("{}: nobody ever spoke of it.", crate::phrases::line(name))})
+}
+
+fn sentences(answers: &[FactAnswer]) -> Vec<String> {
+    answers.iter().map(render::fact).collect()
+}
+
+fn observed(run: &ObservationRun) -> String {
+    format!("{} {}", run.first.rfc3339(), render::looked(run))
+}
+
+fn gist(episode: &Episode) -> String {
+    format!("Episode {}: {}", episode.id.0, episode.gist)
+}
+
+/// The pose of a thing that is there, if it holds in the map that is in use.
+fn pose_of_whereabouts(whereabouts: &crate::answers::Whereabouts) -> Option<Json> {
+    let crate::answers::Whereabouts::At(answer) = whereabouts else { return None };
+    let PoseUse::Drivable(at) = &answer.pose_use else { return None };
+    Some(json!({"x_m": at.pose.x_m, "y_m": at.pose.y_m, "yaw_rad": at.pose.yaw_rad, "frame": at.frame}))
+}
+
+fn looks(name: &str, description: &str, required: &[(&str, &Json)], optional: &[(&str, &Json)]) -> ToolSpec {
+    spec(name, description, required, optional).with_phase(ToolPhase::Both).with_effect(Effect::Observe)
+}
+
+fn acts(name: &str, description: &str, required: &[(&str, &Json)], optional: &[(&str, &Json)]) -> ToolSpec {
+    spec(name, description, required, optional).with_effect(Effect::Act)
+}
+
+fn spec(name: &str, description: &str, required: &[(&str, &Json)], optional: &[(&str, &Json)]) -> ToolSpec {
+    let properties: Map<String, Json> =
+        required.iter().chain(optional).map(|(name, schema)| ((*name).to_owned(), (*schema).clone())).collect();
+    let required: Vec<&str> = required.iter().map(|(name, _)| *name).collect();
+    let schema = json!({
+        "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+    });
+    ToolSpec::new(ToolName::new(format!("{COMPONENT}.{name}")), description.to_owned())
+        .with_parameters(schema)
+        .with_effect_source(EffectSource::Declared)
+        .with_cancel(CancelMode::Drop)
+        .with_timeout(PATIENCE)
+}
