@@ -29,6 +29,7 @@ mod incident;
 mod knowledge;
 mod layers;
 mod log_level;
+mod memory;
 mod mission;
 mod policy;
 mod redacted;
@@ -43,6 +44,8 @@ use knowledge::KnowledgeConfig;
 pub use knowledge::KnowledgeSettings;
 pub use layers::{Layers, Value, file};
 pub use log_level::LogLevel;
+use memory::MemoryConfig;
+pub use memory::{MapChoice, MemorySettings};
 pub use mission::MeterSettings;
 use mission::{BudgetConfig, MissionConfig};
 pub use policy::wrong_rule;
@@ -80,6 +83,7 @@ pub(crate) struct Config {
     pub(crate) approval: ApprovalConfig,
     pub(crate) tape: TapeConfig,
     pub(crate) knowledge: KnowledgeConfig,
+    pub(crate) memory: MemoryConfig,
     pub(crate) watchdog: WatchdogConfig,
     pub(crate) metrics: MetricsConfig,
     pub(crate) web: WebConfig,
@@ -176,6 +180,7 @@ impl Default for Config {
             approval: ApprovalConfig::default(),
             tape: TapeConfig::default(),
             knowledge: KnowledgeConfig::default(),
+            memory: MemoryConfig::default(),
             watchdog: WatchdogConfig::default(),
             metrics: MetricsConfig::default(),
             web: WebConfig::default(),
@@ -202,6 +207,8 @@ pub struct Resolved {
     pub watch: WatchSettings,
     /// The documents that the robot knows.
     pub knowledge: KnowledgeSettings,
+    /// What the robot remembers. None: nothing.
+    pub memory: Option<MemorySettings>,
     /// The page for people. None: there is none.
     pub web: Option<PageSettings>,
     /// Which messages are kept for incidents. None: none are.
@@ -286,6 +293,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         config.model.parse().map_err(|error| anyhow::anyhow!("configuration: model (from {model_origin}): {error}"))?;
     let tape = tape::settings(&config.tape)?;
     let knowledge = knowledge::settings(&config.knowledge, &config.robot, &tape.directory)?;
+    let memory = memory::settings(&config.memory, &config.robot, &tape.directory)?;
     let endpoint = ModelSettings {
         connect_timeout: seconds("endpoint.connect_timeout_s", config.endpoint.connect_timeout_s)?,
         attempt_timeout: seconds("endpoint.attempt_timeout_s", config.endpoint.attempt_timeout_s)?,
@@ -319,7 +327,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         // The model's own bound comes first; this one guards against a flaw of its adapter.
         model_timeout: endpoint.request_timeout + Duration::from_secs(5),
         tape: Some(tape),
-        policy: policy::policy(&config.policy, rules)?,
+        policy: policy::policy(&config.policy, &[rules, memory::rule(memory.is_some()).as_slice()].concat())?,
         approval: policy::approval(&config.approval)?,
         // The journal and the rest are known when the node has its name.
         ..RuntimeConfig::default()
@@ -349,6 +357,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         policy,
         watch,
         knowledge,
+        memory,
         web,
         incident,
         model_origin,
@@ -453,6 +462,17 @@ pub fn knowledge(layers: &Layers) -> anyhow::Result<KnowledgeSettings> {
     let config: KnowledgeConfig = figment.extract_inner("knowledge").map_err(wrong)?;
     let robot: String = figment.extract_inner("robot").map_err(wrong)?;
     knowledge::settings(&config, &robot, &tape_folder(layers)?)
+}
+
+/// What the robot remembers, whether it is switched on or not: a memory that was kept can be looked at.
+pub fn memory(layers: &Layers) -> anyhow::Result<MemorySettings> {
+    let figment = layers.over_defaults()?;
+    let wrong = |problem| anyhow::anyhow!("configuration: {problem}\nconfig/cortex.toml explains every key.");
+    let config: MemoryConfig = figment.extract_inner("memory").map_err(wrong)?;
+    let robot: String = figment.extract_inner("robot").map_err(wrong)?;
+    let config = MemoryConfig { enable_memory: true, ..config };
+    let settings = memory::settings(&config, &robot, &tape_folder(layers)?)?;
+    settings.ok_or_else(|| anyhow::anyhow!("configuration: memory is switched off"))
 }
 
 /// The file of what the robot of this name has learnt; `None` if nothing is to be learnt.

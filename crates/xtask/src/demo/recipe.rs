@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 /// What a robot of each recipe is asked to do, one after the other, when the person says nothing else.
-const TASKS: [(&str, &[&str]); 4] = [
+const TASKS: [(&str, &[&str]); 5] = [
     ("agent", &["go to the bedroom and look around. Is there a cat? Say the answer, then greet everyone"]),
     ("hotel", &["go to the kitchen and look around, then welcome Ada"]),
+    ("memory", &["go to the kitchen", "go to the office", "where did you last see the red cup?"]),
     ("navigation", &["go to the kitchen, look around, then say \"here is the kitchen\", and go to the living room"]),
     // On its round the battery gets low, which is an event: the robot goes to its dock before it takes the next task.
     (
@@ -57,7 +58,10 @@ mod tests {
         }
         assert_eq!(count, TASKS.len());
         assert!(
-            find(&repository, "no-such-recipe").unwrap_err().to_string().contains("one of agent, hotel, navigation")
+            find(&repository, "no-such-recipe")
+                .unwrap_err()
+                .to_string()
+                .contains("one of agent, hotel, memory, navigation")
         );
     }
 }
