@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cortex_core::{
-    ClientPort, ControlLoss, ControlPort, EventStream, EventWindow, IncidentPort, LogPort, OperatorPort,
+    ClientPort, ControlLoss, ControlPort, EventStream, EventWindow, IncidentPort, LogPort, MemoryPort, OperatorPort,
     OverviewStream, RobotPort,
 };
 use cortex_protocol::overview::Overview;
@@ -40,6 +40,7 @@ pub struct Operators {
     robot: Option<Arc<dyn RobotPort>>,
     log: Option<Arc<dyn LogPort>>,
     incident: Option<Arc<dyn IncidentPort>>,
+    memory: Option<Arc<dyn MemoryPort>>,
     /// Where Cortex runs.
     handle: Handle,
 }
@@ -70,6 +71,7 @@ impl Operators {
             robot: None,
             log: None,
             incident: None,
+            memory: None,
             handle: Handle::current(),
         }
     }
@@ -90,6 +92,12 @@ impl Operators {
     #[must_use]
     pub fn with_incident(self, incident: Option<Arc<dyn IncidentPort>>) -> Self {
         Self { incident, ..self }
+    }
+
+    /// One with what the robot remembers.
+    #[must_use]
+    pub fn with_memory(self, memory: Option<Arc<dyn MemoryPort>>) -> Self {
+        Self { memory, ..self }
     }
 
     /// Reads tapes where Cortex runs, a few at a time.
@@ -211,6 +219,10 @@ impl OperatorPort for Operators {
 
     fn node_log(&self) -> Option<Arc<dyn LogPort>> {
         self.log.clone()
+    }
+
+    fn memory(&self) -> Option<Arc<dyn MemoryPort>> {
+        self.memory.clone()
     }
 
     fn incident(&self) -> Option<Arc<dyn IncidentPort>> {

@@ -5,6 +5,7 @@ mod end_signal;
 #[cfg(debug_assertions)]
 mod faults;
 mod launcher;
+mod memory;
 mod page;
 mod run;
 
@@ -78,6 +79,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Tape(_)
         | Command::Wordings(_)
         | Command::Knowledge(_)
+        | Command::Memory(_)
         | Command::Watch(_)
         | Command::Incident(_)
         | Command::Completion { .. } => {

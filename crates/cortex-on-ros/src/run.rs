@@ -1,18 +1,19 @@
 //! `cortex run`: the node.
 
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_command_line::StartArguments;
 use cortex_config::{KnowledgeSettings, Resolved, Sources};
-use cortex_core::{IncidentPort, LogPort, ToolProvider};
+use cortex_core::{ContextSource, IncidentPort, LogPort, ToolProvider};
 use cortex_custom_actions::CustomActions;
 use cortex_events as events;
 use cortex_knowledge::{Knowledge, SqliteStore};
 use cortex_model::Reflex;
 use cortex_node::management::{self, Among, Management, tell};
-use cortex_node::{Agent, IncidentKeeper, Operators, SelfWatch, Watched, logging};
+use cortex_node::{Agent, IncidentKeeper, OpenMemory, Operators, SelfWatch, Watched, logging};
 use cortex_parameters::node_parameters;
 use cortex_protocol::ComponentName;
 use cortex_robot::supervision::actions::Actions;
@@ -27,6 +28,7 @@ use tokio::sync::broadcast;
 
 use crate::end_signal;
 use crate::launcher::Launcher;
+use crate::memory::RobotMemory;
 use crate::page;
 
 /// What the missions get to end when Cortex is told to, beyond the time that their tools may take to halt.
@@ -119,10 +121,7 @@ async fn serve(
     logging::configure(resolved.log_level);
     let models = ModelWatch::new(&Metrics::new());
     // Before anything is started: what can't be had now must not be missed when the robot is up.
-    let figures = match resolved.watch.metrics {
-        Some(address) => Some(Endpoint::start(address, models.metrics().clone()).await?),
-        None => None,
-    };
+    let figures = figures_at(resolved.watch.metrics, &models).await?;
     let supervision = match &recipe {
         Some(recipe) => Some(Supervision::prepare(recipe.clone()).await?),
         None => None,
@@ -137,9 +136,10 @@ async fn serve(
     let gate = watch.as_ref().map(supervision::Watch::gate).unwrap_or_default();
     let provided = Provided::by(robot, recipe.as_ref(), &gate, resolved.runtime.calls, dry_run)?;
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), gate, ..resolved.runtime };
-    keep_records(&mut config, robot, &resolved.knowledge, dry_run);
+    let memory = OpenMemory::open(resolved.memory).await;
+    keep_records(&mut config, robot, (&resolved.knowledge, memory.as_ref()), dry_run);
     // Before anything begins, whoever wants it.
-    let memory = stop_memory(&mut config);
+    let stop_memory = stop_memory(&mut config);
     let (page, sessions, name) = (resolved.web, page::sessions(&config), resolved.robot);
     let (kept, configuration) = (resolved.incident, cortex_config::shown(&sources.layers));
     let recipe_text = recipe.as_ref().and_then(|recipe| cortex_config::without_secrets(&recipe.text));
@@ -148,6 +148,7 @@ async fn serve(
     let tools = runtime.register(provided.robot);
     let actions = provided.actions.map(|(actions, provider)| (actions, runtime.register(provider)));
     let acting = actions.as_ref().map(|(_, provider)| provider.id());
+    let memory = RobotMemory::begin(memory, robot, &runtime, dry_run).await;
     let (discovery, settle_timeout) = (robot.discovery.clone(), resolved.settle_timeout);
     let agent = Arc::new(Agent::new(runtime.clone(), discovery, watch.clone(), tools, actions, settle_timeout));
     let serving = Serving::on(tokio::runtime::Handle::current());
@@ -155,7 +156,7 @@ async fn serve(
     let management =
         Management::serve(&robot.node, serving, &runtime, (sources, models.clone()), about, patience).await?;
     // First: nothing may begin that could not be stopped.
-    let stop = StopServer::start_on(&robot.node, &robot.graph, &robot.tools, agent.clone(), memory)?;
+    let stop = StopServer::start_on(&robot.node, &robot.graph, &robot.tools, agent.clone(), stop_memory)?;
     let server = TaskServer::start(&robot.node, agent.clone()).await?;
     let supervised = supervision.map(|supervision| bring_up(supervision, robot, &runtime, &server)).transpose()?;
     let watched = Watched {
@@ -168,11 +169,11 @@ async fn serve(
         lifecycle: management.states(),
     };
     let self_watch = SelfWatch::start(watched, figures, resolved.watch.hang)?;
-    let views = RobotViews::new(&robot.graph, &robot.endpoints, &robot.discovery);
     let node_log = page::node_log(page.is_some(), robot);
     let incident = page.is_some().then(|| Arc::new(IncidentKeeper::start(robot, kept, configuration, recipe_text)));
     let operators = Operators::new(agent.clone(), &runtime, stop.handle(), &self_watch)
-        .with_robot(Arc::new(views))
+        .with_robot(Arc::new(RobotViews::new(&robot.graph, &robot.endpoints, &robot.discovery)))
+        .with_memory(memory.for_people())
         .with_log(node_log.clone().map(|log| -> Arc<dyn LogPort> { log }))
         .with_incident(incident.clone().map(|incident| -> Arc<dyn IncidentPort> { incident }));
     let page = page
@@ -206,6 +207,7 @@ async fn serve(
     if !runtime.shut_down(patience).await {
         tracing::error!("some calls did not end within {} s; they are given up", patience.as_secs());
     }
+    memory.end().await;
     management.end().await;
     if let Some(happening) = happening {
         happening.abort();
@@ -221,6 +223,14 @@ async fn serve(
     offering.abort();
     speaking.abort();
     Ok(if told_down(&not_down) { code } else { ExitCode::FAILURE })
+}
+
+/// Serves the figures, where an address is named.
+async fn figures_at(address: Option<SocketAddr>, models: &ModelWatch) -> anyhow::Result<Option<Endpoint>> {
+    match address {
+        Some(address) => Ok(Some(Endpoint::start(address, models.metrics().clone()).await?)),
+        None => Ok(None),
+    }
 }
 
 /// Brings the robot of a recipe up. What the operator is told goes out as an answer does.
@@ -245,18 +255,22 @@ async fn end_threads(self_watch: SelfWatch, stop: StopServer) {
 }
 
 /// What planning is told besides the task and the tools.
-fn context_sources(knowledge: &KnowledgeSettings) -> ContextSources {
+fn context_sources(knowledge: &KnowledgeSettings, memory: Option<&OpenMemory>) -> ContextSources {
     let KnowledgeSettings { file, results, with_metadata, is_enabled } = knowledge;
-    if !is_enabled {
-        return ContextSources::default();
-    }
-    let store = Arc::new(SqliteStore::at(file));
-    ContextSources::new(vec![Arc::new(Knowledge::new(store, *results, *with_metadata))])
+    let documents = is_enabled.then(|| -> Arc<dyn ContextSource> {
+        Arc::new(Knowledge::new(Arc::new(SqliteStore::at(file)), *results, *with_metadata))
+    });
+    ContextSources::new(memory.map(OpenMemory::context_source).into_iter().chain(documents).collect())
 }
 
 /// Says in the records whether it is a rehearsal, and which robot it is about; adds what the robot has on record.
-fn keep_records(config: &mut RuntimeConfig, robot: &Robot, knowledge: &KnowledgeSettings, dry_run: bool) {
-    config.context = context_sources(knowledge);
+fn keep_records(
+    config: &mut RuntimeConfig,
+    robot: &Robot,
+    (knowledge, memory): (&KnowledgeSettings, Option<&OpenMemory>),
+    dry_run: bool,
+) {
+    config.context = context_sources(knowledge, memory);
     if let Some(tape) = &mut config.tape {
         tape.dry_run = dry_run;
         // A rehearsal begins nothing. Nodes of one name may live in several domains.
