@@ -131,6 +131,67 @@ pub enum KnowledgeCommand {
 }
 
 #[derive(Debug, Args)]
+pub struct MemoryArguments {
+    #[command(subcommand)]
+    pub command: MemoryCommand,
+    /// The recipe that the robot runs with: it may name the robot and the layers.
+    #[arg(long, value_name = "RECIPE", global = true)]
+    pub recipe: Option<PathBuf>,
+    /// The file of the memory. Default: the one of the configuration.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub file: Option<PathBuf>,
+    /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum MemoryCommand {
+    /// What is known of the things and places that these words name: "where is the red cup?"
+    Recall {
+        /// The words.
+        #[arg(required = true)]
+        words: Vec<String>,
+    },
+    /// All that is known of one thing or place.
+    About {
+        /// Its name.
+        name: String,
+    },
+    /// The earlier tasks in which something happened, with what was seen meanwhile; without words, the last ones.
+    Tasks {
+        /// The words.
+        words: Vec<String>,
+    },
+    /// Say that something is so. It outranks what the robot saw before, until a sensor sees otherwise anew.
+    Tell {
+        /// The thing, such as "red cup".
+        thing: String,
+        /// Where it is, or what it is.
+        value: String,
+        /// What the value says of it. Default: "is at".
+        #[arg(long)]
+        relation: Option<String>,
+        /// Who says so. Default: the user of this terminal.
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+    },
+    /// Forget a thing for good: no byte of it stays in the file.
+    Forget {
+        /// Its name.
+        #[arg(conflicts_with = "everything")]
+        name: Option<String>,
+        /// Forget all that the robot remembers.
+        #[arg(long)]
+        everything: bool,
+    },
+    /// How much there is.
+    Size,
+    /// Keep a damaged file aside, and make a new one of what can be read of it.
+    Rebuild,
+}
+
+#[derive(Debug, Args)]
 pub struct TapeArguments {
     #[command(subcommand)]
     pub command: TapeCommand,

@@ -8,8 +8,8 @@ use cortex_watch::{IncidentArguments, WatchArguments};
 
 use crate::arguments::{
     AnswerArguments, ApproveArguments, CallArguments, DenyArguments, DisputeArguments, KnowledgeArguments,
-    PendingArguments, PlanArguments, RecipeCommand, ReviseArguments, RunArguments, SendArguments, ServerArguments,
-    StatusArguments, TapeArguments, ToolsArguments, WordingsArguments,
+    MemoryArguments, PendingArguments, PlanArguments, RecipeCommand, ReviseArguments, RunArguments, SendArguments,
+    ServerArguments, StatusArguments, TapeArguments, ToolsArguments, WordingsArguments,
 };
 
 /// Talk to a ROS 2 robot: Cortex finds out what it can do, plans a task given in plain language, and carries it out
@@ -90,6 +90,8 @@ pub enum Command {
     Wordings(WordingsArguments),
     /// The documents that the robot knows: add, list, search, remove. Needs no robot.
     Knowledge(KnowledgeArguments),
+    /// What the robot remembers: recall, tell, forget, rebuild. Needs no robot.
+    Memory(MemoryArguments),
     /// Check recipes: what a whole robot consists of. Needs no robot, but for `check --live`.
     Recipe {
         #[command(subcommand)]

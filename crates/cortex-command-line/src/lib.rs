@@ -20,6 +20,7 @@ mod doctor;
 pub mod environment;
 mod guard;
 mod knowledge;
+mod memory;
 pub mod policy_report;
 pub mod recipe;
 pub mod ros_program;

@@ -1,0 +1,158 @@
+//! `cortex memory`: what the robot remembers. Needs neither ROS nor a running Cortex. While one runs, it has the file: then
+//! ask the robot.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use cortex_config::{self as config, Layers, MapChoice, MemorySettings};
+use cortex_memory::{
+    Claim, Forget, IS_AT, Memory, NOTES, Now, Observation, Rebuilt, Source, SourceKind, Value, render,
+};
+use cortex_recipe_file::{check, print_problems, text_of};
+
+use crate::arguments::{MemoryArguments, MemoryCommand};
+
+/// Facts of an answer.
+const FACTS: usize = 20;
+
+pub(crate) async fn memory(arguments: MemoryArguments) -> anyhow::Result<ExitCode> {
+    let Some(settings) = settings(&arguments)? else { return Ok(ExitCode::FAILURE) };
+    let MemorySettings { file, rules, map, .. } = settings;
+    let wall_ms = u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis())?;
+    let map = match map {
+        MapChoice::Fixed(map) => Some(map),
+        MapChoice::None | MapChoice::Topic { .. } => None,
+    };
+    let now = Now { wall_ms, map };
+    if matches!(arguments.command, MemoryCommand::Rebuild) {
+        let (_, rebuilt) = Memory::rebuild(&file, rules).await?;
+        return say(&[what_was_rebuilt(&rebuilt, &file)]);
+    }
+    anyhow::ensure!(
+        file.is_file(),
+        "there is no memory in {}; a robot makes it when it runs with memory.enable_memory = true. Where a recipe names it, \
+         give --recipe",
+        file.display()
+    );
+    let memory = Memory::open(&file, rules).await?;
+    match arguments.command {
+        MemoryCommand::Recall { words } => say(&recalled(&memory, &words.join(" "), &now).await?),
+        MemoryCommand::About { name } => say(&all_of(&memory, &name, &now).await?),
+        MemoryCommand::Tasks { words } => {
+            let episodes = memory.search_gists(&words.join(" "), FACTS).await?;
+            say(&episodes.iter().map(|episode| format!("{}  {}", episode.id.0, episode.gist)).collect::<Vec<_>>())
+        }
+        MemoryCommand::Tell { thing, value, relation, by } => {
+            memory.add(vec![told_by_a_person(thing, value, relation, by, wall_ms)]).await?;
+            say(&["noted".to_owned()])
+        }
+        MemoryCommand::Forget { everything: true, .. } => forget(&memory, Forget::Everything).await,
+        MemoryCommand::Forget { name: Some(name), .. } => forget(&memory, Forget::Subject(name)).await,
+        MemoryCommand::Forget { name: None, everything: false } => {
+            anyhow::bail!("name what is to be forgotten, or give --everything")
+        }
+        MemoryCommand::Size => {
+            let size = memory.size().await?;
+            say(&[format!(
+                "{}: {} rows of observations, {} facts that hold, {} that ended, {} bytes",
+                file.display(),
+                size.observations,
+                size.open_facts,
+                size.ended_facts,
+                size.bytes
+            )])
+        }
+        MemoryCommand::Rebuild => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// How the memory was set up. None: the recipe has mistakes, which were told.
+fn settings(arguments: &MemoryArguments) -> anyhow::Result<Option<MemorySettings>> {
+    let mut layers = Layers { file: config::file(arguments.config.as_deref()), ..Layers::default() };
+    if let Some(file) = &arguments.recipe {
+        match check(&text_of(file)?, file, |_| Vec::new()) {
+            Ok(recipe) => layers.recipe = recipe.cortex,
+            Err(problems) => {
+                print_problems(&problems, file);
+                return Ok(None);
+            }
+        }
+    }
+    let settings = config::memory(&layers)?;
+    Ok(Some(match &arguments.file {
+        Some(file) => MemorySettings { file: file.clone(), ..settings },
+        None => settings,
+    }))
+}
+
+async fn recalled(memory: &Memory, text: &str, now: &Now) -> anyhow::Result<Vec<String>> {
+    let recollection = memory.recall(text, FACTS, now).await?;
+    let presence = recollection.presence.iter().map(render::presence);
+    let located = recollection.located.iter().map(render::located);
+    let facts = recollection.facts.iter().map(|found| render::fact(&found.answer));
+    Ok(presence.chain(located).chain(facts).collect())
+}
+
+async fn all_of(memory: &Memory, name: &str, now: &Now) -> anyhow::Result<Vec<String>> {
+    let Some(entity) = memory.entity_query(name, FACTS, now).await? else { return Ok(Vec::new()) };
+    Ok(entity.facts.iter().chain(&entity.named_by).map(render::fact).collect())
+}
+
+/// What a person says outranks what it corrects.
+fn told_by_a_person(
+    thing: String,
+    value: String,
+    relation: Option<String>,
+    by: Option<String>,
+    wall_ms: u64,
+) -> Observation {
+    let name = by.or_else(|| std::env::var("USER").ok()).filter(|name| !name.trim().is_empty());
+    Observation {
+        subject: thing,
+        claim: Claim::Is { relation: relation.unwrap_or_else(|| IS_AT.to_owned()), value: Value::Text(value) },
+        wall_ms,
+        location: None,
+        layer: NOTES.to_owned(),
+        view: None,
+        source: Source { kind: SourceKind::Person, name: name.unwrap_or_else(|| "somebody".to_owned()) },
+        confidence: None,
+    }
+}
+
+async fn forget(memory: &Memory, what: Forget) -> anyhow::Result<ExitCode> {
+    let forgotten = memory.forget(what).await?;
+    let (observations, facts, episodes) = (forgotten.observations, forgotten.facts, forgotten.episodes);
+    if observations + facts + episodes + forgotten.redacted == 0 {
+        return say(&[]);
+    }
+    say(&[format!("forgotten: {observations} rows of observations, {facts} facts, {episodes} tasks")])
+}
+
+fn what_was_rebuilt(rebuilt: &Rebuilt, file: &Path) -> String {
+    format!(
+        "{} was rebuilt: {} rows of observations, {} facts ({} of them made anew) and {} tasks were taken over; {} times rows \
+         could not be read. The damaged file is kept as {}; delete it when you need it no more.",
+        file.display(),
+        rebuilt.observations,
+        rebuilt.facts,
+        rebuilt.restored,
+        rebuilt.episodes,
+        rebuilt.gaps,
+        rebuilt.aside.display()
+    )
+}
+
+/// Prints an answer; none is no success.
+fn say(lines: &[String]) -> anyhow::Result<ExitCode> {
+    let mut output = std::io::stdout().lock();
+    for line in lines {
+        writeln!(output, "{line}")?;
+    }
+    if lines.is_empty() {
+        writeln!(output, "Nothing is known of that.")?;
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}
