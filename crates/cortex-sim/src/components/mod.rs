@@ -122,6 +122,8 @@ const ODOMETRY_TOPIC: &str = "odom";
 const BATTERY_TOPIC: &str = "battery_state";
 /// The topic with what the camera sees: a [`Scene`](crate::questions::Scene) as JSON.
 const SCENE_TOPIC: &str = "camera/scene";
+/// The topic on which people say what they have moved: a JSON object of things and rooms.
+const MOVED_TOPIC: &str = "home/moved";
 /// The topic with the map.
 const MAP_TOPIC: &str = "map";
 /// The topic with the robot's pose on the map.
