@@ -5,4 +5,5 @@ mod page;
 mod page_accessible;
 mod page_by_hand;
 mod page_incident;
+mod page_memory;
 mod page_robot;

@@ -6,7 +6,6 @@ import { createComponents } from './components.js';
 import { controlView, createControl } from './control.js';
 import { badge, bdi, h, keyed, remake, setAttribute, setText } from './dom.js';
 import { age, clip, clock, coarse, cut, plural } from './format.js';
-import { createHistory } from './history.js';
 import { bindKeys } from './keys.js';
 import { connectLive } from './live.js';
 import { createMissionPanel } from './mission.js';
@@ -18,7 +17,7 @@ import { createTools } from './tools.js';
 
 /** Events of a mission that a page begins with. */
 const FIRST_EVENTS = 400;
-const VIEWS = ['mission', 'robot', 'components', 'tools', 'history', 'access'];
+const VIEWS = ['mission', 'robot', 'components', 'tools', 'history', 'memory', 'access'];
 const byId = (id) => document.getElementById(id);
 
 const state = createState();
@@ -72,9 +71,10 @@ const tools = createTools(byId('tools'), {
   actions, seenBasis, isOffered: () => !isRecording(), control: () => controlView(state.overview?.control, state.you),
   onSubmitted: (mission) => { show(mission); location.hash = 'mission'; },
 });
-/** Most people never open it: it is loaded when somebody does. */
+/** Most people never open them: each is loaded when somebody does. */
 let access = null;
-const history = createHistory(byId('history'), { actions, seenBasis });
+let memory = null;
+let history = null;
 /** Loaded when it is first opened. */
 let robot = null;
 async function loadRobot() {
@@ -98,7 +98,14 @@ function showView() {
   if (robot) robot.show(view === 'robot');
   else if (view === 'robot') loadRobot();
   if (view === 'tools') tools.show(state.overview);
-  if (view === 'history') history.show();
+  if (view === 'history') {
+    history ??= import('./history.js').then(({ createHistory }) => createHistory(byId('history'), { actions, seenBasis }));
+    history.then((opened) => opened.show());
+  }
+  if (view === 'memory') {
+    memory ??= import('./memory.js').then(({ createMemory }) => createMemory(byId('memory'), { seen: () => shown, mayAct, role: () => state.you?.role }));
+    memory.then((opened) => opened.show());
+  }
   if (view === 'access') {
     access ??= import('./access.js').then(({ createAccess }) => createAccess(byId('access')));
     access.then((shown) => shown.show());
@@ -258,6 +265,7 @@ function draw() {
   stop.update();
   control.update();
   if (state.overview) setText(byId('robot'), clip(state.overview.robot, 80));
+  byId('memory-link').hidden = !state.you?.has_memory;
   byId('views').lastElementChild.hidden = state.you?.role !== 'administer';
   byId('logout').hidden = !state.you?.session;
   setText(byId('you'), state.you ? `${clip(state.you.name, 40)} · ${state.you.role}` : '');
@@ -284,7 +292,7 @@ function onFrame(frame) {
   const over = state.overview?.missions.filter((one) => typeof one.phase === 'object').length ?? 0;
   if (frame.overview && over !== ended) {
     ended = over;
-    if (currentView() === 'history') history.renew();
+    if (currentView() === 'history') history?.then((opened) => opened.renew());
   }
   schedule();
 }

@@ -31,6 +31,7 @@ mod live;
 mod live_connections;
 mod login;
 mod logs;
+mod memory;
 mod missions;
 mod openapi;
 mod pages;

@@ -374,7 +374,7 @@ impl<'a> Writer<'a> {
             // How much time is left for an answer has changed since the questions did.
             frame
                 .add("questions", &json(&self.site.port.questions()))
-                .add("you", &json(&You::new(self.caller, self.connection)))
+                .add("you", &json(&You::new(self.caller, self.connection, self.site.port.memory().is_some())))
         } else {
             frame.add_changed("questions", &moment.questions, self.had)
         };
@@ -407,13 +407,21 @@ struct You<'a> {
     role: cortex_protocol::Role,
     /// Whether there is a session to log out of.
     session: bool,
+    /// Whether the robot has a memory to look at.
+    has_memory: bool,
     /// This connection, for commands that are given over it.
     connection: &'a ConnectionId,
 }
 
 impl<'a> You<'a> {
-    fn new(caller: &'a Caller, connection: &'a ConnectionId) -> Self {
-        Self { name: caller.name(), role: caller.role(), session: !caller.session_id().is_nil(), connection }
+    fn new(caller: &'a Caller, connection: &'a ConnectionId, has_memory: bool) -> Self {
+        Self {
+            name: caller.name(),
+            role: caller.role(),
+            session: !caller.session_id().is_nil(),
+            has_memory,
+            connection,
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
+use cortex_protocol::memory_view::{MemoryAnswer, MemoryForgotten, MemoryTask};
 use cortex_protocol::overview::Overview;
 use cortex_protocol::robot_view::{NodeParameter, RobotSources};
 use cortex_protocol::{CloudEvent, CommandOutcome, LogLine, OpenQuestion, RecordedMission, ToolSpec};
@@ -18,6 +19,7 @@ use crate::accounts::NewUser;
 use crate::commands::CommandRequest;
 use crate::error::ApiError;
 use crate::login::{LogIn, LoggedIn, NewPairing, PairingCode};
+use crate::memory::{Correction, ToForget};
 use crate::robot::{NewValue, Scene};
 use crate::seen::Seen;
 use crate::webhooks::incoming::GivenTask;
@@ -101,6 +103,7 @@ fn written() -> Value {
     let mut document = Document { schemas: settings.into_generator(), paths: Map::new() };
     add_readings(&mut document);
     add_robot(&mut document);
+    add_memory(&mut document);
     add_actions(&mut document);
     let Document { mut schemas, paths } = document;
     json!({
@@ -194,6 +197,28 @@ fn add_robot(document: &mut Document) {
     document.add_query("/api/v1/robot/parameters", "node", "The full name of the node.", "string");
     let body = document.json::<NewValue>();
     document.add("post", "/api/v1/robot/parameters", "the role operate", "Sets a parameter.", body, Nothing);
+}
+
+fn add_memory(document: &mut Document) {
+    use Content::Nothing;
+    let watch = "the role watch";
+    let answer = document.json::<MemoryAnswer>();
+    let what = "What is known of what a text names; without one, what was seen last.";
+    document.add("get", "/api/v1/memory", watch, what, Nothing, answer);
+    document.add_query("/api/v1/memory", "text", "A question, or names of things and places.", "string");
+    let answer = document.json::<Vec<MemoryTask>>();
+    let what = "The earlier tasks in which something happened; without a text, the last ones.";
+    document.add("get", "/api/v1/memory/tasks", watch, what, Nothing, answer);
+    document.add_query("/api/v1/memory/tasks", "text", "What happened.", "string");
+    let answer = document.json::<Vec<String>>();
+    let what = "The observations that a fact rests on.";
+    document.add("get", "/api/v1/memory/facts/{id}", watch, what, Nothing, answer);
+    let body = document.json::<Correction>();
+    let what = "Says what is so; it outranks what it corrects.";
+    document.add("post", "/api/v1/memory/facts", "the role operate", what, body, Nothing);
+    let (body, answer) = (document.json::<ToForget>(), document.json::<MemoryForgotten>());
+    let what = "Forgets a thing for good.";
+    document.add("post", "/api/v1/memory/forget", "the role administer", what, body, answer);
 }
 
 fn add_actions(document: &mut Document) {

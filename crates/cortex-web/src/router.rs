@@ -13,7 +13,9 @@ use crate::connection::Connection;
 use crate::error::{ApiError, ErrorKind};
 use crate::site::Site;
 use crate::webhooks::incoming;
-use crate::{accounts, commands, headers, incident, live, login, logs, missions, openapi, pages, robot, sse, stop};
+use crate::{
+    accounts, commands, headers, incident, live, login, logs, memory, missions, openapi, pages, robot, sse, stop,
+};
 
 const STOP: &str = "/stop";
 
@@ -44,6 +46,11 @@ pub(crate) fn router(site: Arc<Site>) -> Router {
         .route("/robot/picture", get(robot::picture))
         .route("/robot/scene", get(robot::scene))
         .route("/robot/parameters", get(robot::parameters).post(robot::set_parameter))
+        .route("/memory", get(memory::recall))
+        .route("/memory/tasks", get(memory::tasks))
+        .route("/memory/facts", post(memory::tell))
+        .route("/memory/facts/{id}", get(memory::trail))
+        .route("/memory/forget", post(memory::forget))
         .route("/openapi.json", get(openapi::document));
     Router::new()
         .route("/", get(pages::page))
