@@ -5,4 +5,5 @@ mod demo;
 mod launch_files;
 mod logs;
 mod managed_node;
+mod memory;
 mod status;

@@ -85,6 +85,13 @@ async fn each_recipe_of_the_tree_brings_a_robot_up_that_does_what_it_is_told() {
             told: "I see a kettle, a table and a red cup.",
         },
         Shown {
+            recipe: "memory",
+            components: &["base", "battery", "camera", "speaker"],
+            task: "go to the kitchen and look around",
+            tools: &["base.go_to", "camera.look"],
+            told: "I see a kettle, a table and a red cup.",
+        },
+        Shown {
             recipe: "navigation",
             components: &NAVIGATION,
             task: "go to the kitchen, look around, then say \"here is the kitchen\"",

@@ -7,6 +7,7 @@ fn the_recipes_in_the_tree_are_right() {
     for (name, text) in [
         ("agent.toml", include_str!("../../../recipes/agent.toml")),
         ("hotel.toml", include_str!("../../../recipes/hotel.toml")),
+        ("memory.toml", include_str!("../../../recipes/memory.toml")),
         ("navigation.toml", include_str!("../../../recipes/navigation.toml")),
         ("patrol.toml", include_str!("../../../recipes/patrol.toml")),
     ] {

@@ -1,0 +1,120 @@
+//! A robot that remembers, over a restart: what it saw and where, that it looked and found nothing, and what its body reads.
+
+use cortex_stories::{Monitored, Sent, TestRobot, model, prompts, says};
+
+const COMPONENTS: [&str; 4] = ["base", "battery", "camera", "speaker"];
+
+fn recipe() -> String {
+    format!("{}/../recipes/memory.toml", env!("CARGO_MANIFEST_DIR"))
+}
+
+async fn keeper(test_robot: &TestRobot, arguments: &[&str]) -> Monitored {
+    let mut robot = Monitored::start(test_robot, &recipe(), arguments);
+    robot.wait_until_all_work(&COMPONENTS).await;
+    let ready = robot.process().wait_for_line("ready").await;
+    assert!(ready.ends_with("the robot is up"), "{ready}");
+    robot
+}
+
+async fn end(mut robot: Monitored) {
+    robot.process().signal("INT");
+    assert_eq!(robot.process().wait().await, Some(0), "{}", robot.process().stderr().join("\n"));
+}
+
+/// Asks until the answer holds these words, at most thirty times: the camera looks once a second.
+async fn ask_until(test_robot: &TestRobot, question: &str, wanted: &str) -> Sent {
+    let mut sent = test_robot.send(question).await;
+    for _ in 1..30 {
+        if sent.output().contains(wanted) {
+            break;
+        }
+        sent = test_robot.send(question).await;
+    }
+    assert!(sent.output().contains(wanted), "'{question}' was never answered with '{wanted}': {}", sent.output());
+    sent
+}
+
+async fn go(test_robot: &TestRobot, task: &str) {
+    let sent = test_robot.send(task).await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+}
+
+#[tokio::test]
+async fn what_was_seen_is_remembered_over_a_restart_and_follows_what_is_moved() {
+    let mut test_robot = TestRobot::empty();
+    test_robot.find_programs();
+    test_robot.start_python("somebody", "moved_things.py", &[]).await;
+    let robot = keeper(&test_robot, &[]).await;
+    let sent = test_robot.send("where did you last see the red cup?").await;
+    assert!(!sent.output().contains("kitchen"), "it has not been there: {}", sent.output());
+    go(&test_robot, "go to the kitchen").await;
+    ask_until(&test_robot, "where did you last see the red cup?", "red cup is at kitchen, as of ").await;
+    end(robot).await;
+
+    let robot = keeper(&test_robot, &[]).await;
+    let sent = test_robot.send("where did you last see the red cup?").await;
+    assert!(sent.output().contains("red cup is at kitchen, as of "), "{}", sent.output());
+    assert!(sent.output().contains("says /camera/observations"), "{}", sent.output());
+    test_robot.process("somebody").write_line(r#"{"a red cup": "office"}"#).await;
+    test_robot.process("somebody").wait_for_line("moved").await;
+    go(&test_robot, "go to the office").await;
+    ask_until(&test_robot, "where did you last see the red cup?", "red cup is at office, as of ").await;
+    go(&test_robot, "go to the kitchen").await;
+    let wanted = "Is red cup at kitchen? No: looked at kitchen at ";
+    let sent = ask_until(&test_robot, "is the red cup in the kitchen?", wanted).await;
+    assert!(sent.output().contains("red cup is at office"), "it says where it is instead: {}", sent.output());
+
+    let (code, told, _) = test_robot.run("cortex", &["memory", "size", "--recipe", &recipe()]).await;
+    assert_eq!(code, Some(2), "{told}");
+    let change = r#"{"component": "battery", "param_name": "percent", "new_value": 12.0}"#;
+    let (code, told, problem) = test_robot.run("cortex", &["call", "update_parameter", change]).await;
+    assert_eq!(code, Some(0), "{told}{problem}");
+    let sent = test_robot.send("go to the bedroom").await;
+    assert_eq!(sent.status(), "failed", "{sent:#?}");
+    assert!(
+        sent.output().contains("/battery_state percentage is at least 0.2, seen within 3 s (it is 0.1"),
+        "{}",
+        sent.output()
+    );
+    end(robot).await;
+
+    let ask = async |arguments: &[&str]| {
+        let recipe = recipe();
+        let arguments = [&["memory"], arguments, &["--recipe", &recipe]].concat();
+        test_robot.run("cortex", &arguments).await
+    };
+    let (code, told, problem) = ask(&["tasks", "bedroom"]).await;
+    assert_eq!(code, Some(0), "{problem}");
+    assert!(told.contains("go to the bedroom: failed at "), "{told}");
+    let (_, told, _) = ask(&["tasks", "office"]).await;
+    assert!(told.contains("go to the office: succeeded at "), "{told}");
+    let (code, told, problem) = ask(&["tell", "red cup", "bathroom", "--by", "operator"]).await;
+    assert_eq!(code, Some(0), "{told}{problem}");
+    let (_, told, _) = ask(&["recall", "where is the red cup?"]).await;
+    assert!(told.contains("red cup is at bathroom") && told.contains("operator (a person)"), "{told}");
+    let (code, told, _) = ask(&["forget", "red cup"]).await;
+    assert_eq!(code, Some(0), "{told}");
+    let (code, told, _) = ask(&["about", "red cup"]).await;
+    assert_eq!((code, told.trim()), (Some(1), "Nothing is known of that."));
+}
+
+#[tokio::test]
+async fn a_model_is_told_what_is_known_and_offered_the_memory() {
+    let mut test_robot = TestRobot::empty();
+    test_robot.find_programs();
+    // The robot makes its memory when it runs for the first time.
+    end(keeper(&test_robot, &[]).await).await;
+    let tell = ["memory", "tell", "red cup", "kitchen", "--by", "operator", "--recipe", &recipe()];
+    let (code, _, problem) = test_robot.run("cortex", &tell).await;
+    assert_eq!(code, Some(0), "{problem}");
+    let model = model([says("In the kitchen, as somebody told me.")]).await;
+    let robot = keeper(&test_robot, &["--model", &format!("openai:scripted@{}", model.url())]).await;
+    let sent = test_robot.send("where did you last see the red cup?").await;
+    assert!(sent.output().contains("In the kitchen"), "{sent:#?}");
+    let told = prompts(&model);
+    let first = told.first().map(String::as_str).unwrap_or_default();
+    assert!(first.contains("red cup is at kitchen, as of ") && first.contains("operator (a person)"), "{first}");
+    let offered = model.requests().first().map(|request| request["tools"].to_string()).unwrap_or_default();
+    assert!(offered.contains("memory-locate") && offered.contains("things"), "the layers are known: {offered}");
+    end(robot).await;
+}
