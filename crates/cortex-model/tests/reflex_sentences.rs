@@ -309,6 +309,42 @@ async fn a_text_in_the_middle_of_a_sentence_ends_where_the_pattern_says() {
     }
 }
 
+/// "In the kitchen" was taken for where something is to be done, and the sentence that the tool declares was not understood.
+#[tokio::test]
+async fn regression_a_declared_sentence_was_not_understood_where_it_named_a_place() {
+    let mut tools = home_robot();
+    let text = json!({"type": "string"});
+    let (thing, value) = (text.clone(), text.clone());
+    let note = json!({"thing": thing, "value": value});
+    tools.push(tool(
+        "memory-add",
+        Phase::Execution,
+        "Notes something.",
+        note,
+        &["remember that {thing} is in {value}"],
+    ));
+    let about = json!({"text": text});
+    tools.push(tool("memory-recall", Phase::Both, "Recalls.", about, &["what do you know about {text}"]));
+    for (task, plan) in [
+        (
+            "Remember that the spare key is in the kitchen.",
+            r#"memory-add {"thing":"the spare key","value":"the kitchen"}"#,
+        ),
+        ("please remember that Anna is in the garden", r#"memory-add {"thing":"Anna","value":"the garden"}"#),
+        ("what do you know about the red cup?", r#"memory-recall {"text":"the red cup"}"#),
+    ] {
+        assert_eq!(planned(task, tools.clone()).await, plan, "{task}");
+    }
+    for task in [
+        "remember that the key is in the kitchen and go to the office",
+        "remember that the key is in the kitchen if the light is on",
+        "don't remember that the key is in the kitchen",
+    ] {
+        let reply = planned(task, tools.clone()).await;
+        assert!(!reply.starts_with("memory-add"), "{task}: {reply}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_not_understood_is_told_and_nothing_is_done() {
     let mut table = Table::default();

@@ -5,7 +5,8 @@
 //! it says what it did not understand, and nothing is done. It never guesses and it is never presented as more than it
 //! is. It knows no robot: everything about tools comes from their definitions.
 //!
-//! The way of a task: `conversation` (what the request tells) → `toolbox` (the tools, and what the task means to them) →
+//! The way of a task: `conversation` (what the request tells) → `word_for_word` (a sentence that a tool declares) or
+//! `toolbox` (the tools, and what the task means to them) →
 //! `clarification` (where it may mean several things) → `stages` (what is to be done now) → `answers` and `small_talk`
 //! (what is said, with the sentences that `offers` finds), or `on_record` (a question that a document answers). Steps are decided upon in `confirmation`.
 //!
@@ -30,6 +31,7 @@ mod schema;
 mod small_talk;
 mod stages;
 mod toolbox;
+mod word_for_word;
 
 use clarification::{Clarified, Unclear};
 use conversation::Conversation;
@@ -152,7 +154,10 @@ fn understood(
     known: &Wordings,
     can_ask: bool,
 ) -> Planned {
-    let understanding = toolbox.understand_after(conversation.before, task);
+    let understanding = match word_for_word::read(toolbox, task) {
+        Some(parts) => Understanding::Understood(parts),
+        None => toolbox.understand_after(conversation.before, task),
+    };
     match &understanding {
         Understanding::Understood(parts) => carry_out(toolbox, parts, conversation, None),
         Understanding::Unsure { clause, offers } => {
