@@ -64,6 +64,11 @@ async fn what_was_seen_is_remembered_over_a_restart_and_follows_what_is_moved() 
     let sent = ask_until(&test_robot, "is the red cup in the kitchen?", wanted).await;
     assert!(sent.output().contains("red cup is at office"), "it says where it is instead: {}", sent.output());
 
+    go(&test_robot, "remember that the spare key is in the bathroom").await;
+    let sent = test_robot.send("what do you know about the spare key?").await;
+    assert!(sent.output().contains("pare key is at bathroom"), "{}", sent.output());
+    assert!(sent.output().contains("(a person)"), "it was said, and not thought: {}", sent.output());
+
     let (code, told, _) = test_robot.run("cortex", &["memory", "size", "--recipe", &recipe()]).await;
     assert_eq!(code, Some(2), "{told}");
     let change = r#"{"component": "battery", "param_name": "percent", "new_value": 12.0}"#;

@@ -1,15 +1,15 @@
 //! The memory as tools of the robot. The names follow `seeds/0`.
 //!
-//! What a model adds is its opinion, and changes nothing that a sensor or a person said.
+//! What a planner adds is the word of the person whose task says it ([`SpokenTasks`]), or else an opinion, which changes
+//! nothing that a sensor or a person said.
+
+mod specs;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_core::{CallObserver, Invocation, ToolProvider};
-use cortex_protocol::{
-    CancelMode, Effect, EffectSource, FailureKind, HaltState, ToolName, ToolOutcome, ToolPhase, ToolSpec,
-};
+use cortex_protocol::{FailureKind, HaltState, MissionId, ToolOutcome, ToolSpec};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
@@ -20,8 +20,9 @@ use crate::fact::{FactAnswer, ObservationRun};
 use crate::memory::Memory;
 use crate::observation::{Claim, IS_AT, Observation, Source, SourceKind, Value};
 use crate::place::{PoseUse, Region};
-use crate::rules::{LayerKind, NOTES};
+use crate::rules::NOTES;
 use crate::source::{MapInUse, now};
+use crate::spoken::SpokenTasks;
 use crate::sqlite::{Forget, Span, SpatialQuery};
 use crate::time::from_rfc3339;
 use crate::{render, source};
@@ -31,8 +32,6 @@ pub const FORGET: &str = "memory.forget";
 
 /// The names of the tools begin with it.
 const COMPONENT: &str = "memory";
-/// How long a question may take. Each takes milliseconds, unless the disk hangs.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// Entries of an answer where nobody says how many.
 const ENTRIES: usize = 10;
 /// Most entries of an answer: more would crowd out the task.
@@ -40,115 +39,28 @@ const MOST_ENTRIES: usize = 50;
 /// Who adds what a model adds.
 const PLANNER: &str = "planner";
 
-/// Offers the memory of a robot to whoever plans. The layers are told in the descriptions, so that nobody has to ask for them.
+/// Offers the memory of a robot to whoever plans.
 #[derive(Clone)]
 pub struct MemoryTools {
     memory: Memory,
     map: MapInUse,
+    spoken: SpokenTasks,
 }
 
 impl MemoryTools {
-    /// The tools of this memory.
+    /// The tools of this memory. `spoken`: what people said in the tasks under way.
     #[must_use]
-    pub fn new(memory: Memory, map: MapInUse) -> Self {
-        Self { memory, map }
+    pub fn new(memory: Memory, map: MapInUse, spoken: SpokenTasks) -> Self {
+        Self { memory, map, spoken }
     }
 
     /// What is offered.
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
-        let layers = |kind: LayerKind| {
-            let rules = self.memory.rules();
-            let named = rules.layers.iter().filter(|(_, layer)| layer.kind == kind);
-            let names: Vec<&str> = named.map(|(name, _)| name.as_str()).collect();
-            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
-        };
-        let (world, body) = (layers(LayerKind::Perception), layers(LayerKind::Interoception));
-        let thing = json!({"type": "string", "minLength": 1, "maxLength": 200, "description": "A thing or place, such as \"red cup\"."});
-        let text = json!({"type": "string", "minLength": 1, "maxLength": 1000});
-        let number = json!({"type": "number"});
-        let most = json!({"type": "integer", "minimum": 1, "maximum": MOST_ENTRIES});
-        let time = json!({"type": "string", "description": "RFC 3339, such as 2026-11-14T22:00:00Z."});
-        vec![
-            looks(
-                "locate",
-                "Tells where a thing is or was last seen, since when, and who says so.",
-                &[("thing", &thing)],
-                &[],
-            ),
-            looks(
-                "recall",
-                "Recalls all that is known of the things and places that a text names.",
-                &[("text", &text)],
-                &[],
-            ),
-            looks(
-                "semantic_search",
-                &format!("Finds the facts that share most words with a text. Layers of perception: {world}."),
-                &[("text", &text)],
-                &[("most", &most)],
-            ),
-            looks(
-                "spatial_query",
-                "Tells what was seen within a radius, in metres, around a point of the map in use.",
-                &[("x_m", &number), ("y_m", &number), ("radius_m", &number)],
-                &[("most", &most)],
-            ),
-            looks(
-                "temporal_query",
-                "Tells what was observed between two times, in order.",
-                &[("from", &time), ("to", &time)],
-                &[("thing", &thing), ("most", &most)],
-            ),
-            looks(
-                "entity_query",
-                "Tells all that is known of a thing or a place, and what is there.",
-                &[("name", &thing)],
-                &[("most", &most)],
-            ),
-            looks(
-                "body_status",
-                &format!("Tells the last readings of the robot's own body. Layers of interoception: {body}."),
-                &[],
-                &[],
-            ),
-            looks(
-                "get_current_context",
-                "Tells what goes on: open episodes, the body, and what was seen last.",
-                &[],
-                &[("most", &most)],
-            ),
-            looks(
-                "episode_summary",
-                "Tells what happened during an earlier task, by the number of its episode.",
-                &[("episode", &json!({"type": "integer", "minimum": 1}))],
-                &[],
-            ),
-            looks(
-                "search_gists",
-                "Finds the earlier tasks in which something happened.",
-                &[("text", &text)],
-                &[("most", &most)],
-            ),
-            acts(
-                "add",
-                "Notes something that was learnt in this task as an opinion. It never overrules what was seen or what people said.",
-                &[("thing", &thing), ("value", &json!({"type": "string", "minLength": 1, "maxLength": 500}))],
-                &[(
-                    "relation",
-                    &json!({"type": "string", "maxLength": 200, "description": "Such as \"is at\", which it is unless given."}),
-                )],
-            ),
-            acts(
-                "forget",
-                "Forgets all that is known of a thing, for good. Only when a person asks for it.",
-                &[("thing", &thing)],
-                &[],
-            ),
-        ]
+        specs::of(self.memory.rules())
     }
 
-    async fn answer(&self, tool: &str, arguments: Map<String, Json>) -> Result<Json, ToolProblem> {
+    async fn answer(&self, mission: &MissionId, tool: &str, arguments: Map<String, Json>) -> Result<Json, ToolProblem> {
         let now = now(&self.map);
         let memory = &self.memory;
         Ok(match tool {
@@ -212,23 +124,7 @@ impl MemoryTools {
                 let Text { text, most } = read(arguments)?;
                 told(memory.search_gists(&text, entries(most)).await?.iter().map(gist).collect(), None)
             }
-            "add" => {
-                let Opinion { thing, relation, value } = read(arguments)?;
-                let relation =
-                    relation.filter(|relation| !relation.trim().is_empty()).unwrap_or_else(|| IS_AT.to_owned());
-                let opinion = Observation {
-                    subject: thing,
-                    claim: Claim::Is { relation, value: Value::Text(value) },
-                    wall_ms: now.wall_ms,
-                    location: None,
-                    layer: NOTES.to_owned(),
-                    view: None,
-                    source: Source { kind: SourceKind::Model, name: PLANNER.to_owned() },
-                    confidence: None,
-                };
-                memory.add(vec![opinion]).await?;
-                told(vec!["Noted, as an opinion.".to_owned()], None)
-            }
+            "add" => self.add(mission, read(arguments)?, now.wall_ms).await?,
             "forget" => {
                 let Thing { thing } = read(arguments)?;
                 let forgotten = memory.forget(Forget::Subject(thing)).await?;
@@ -237,6 +133,31 @@ impl MemoryTools {
             }
             _ => return Err(ToolProblem::Unknown),
         })
+    }
+
+    async fn add(&self, mission: &MissionId, said: Said, wall_ms: u64) -> Result<Json, ToolProblem> {
+        let Said { thing, relation, value } = said;
+        let relation = relation.filter(|relation| !relation.trim().is_empty()).unwrap_or_else(|| IS_AT.to_owned());
+        let source = match self.spoken.who_said(mission, &thing, &value) {
+            Some(person) => Source { kind: SourceKind::Person, name: person },
+            None => Source { kind: SourceKind::Model, name: PLANNER.to_owned() },
+        };
+        let noted = match source.kind {
+            SourceKind::Person => format!("Noted: {} {} {}, says {}.", thing, relation, value, source.name),
+            SourceKind::Sensor | SourceKind::Model => "Noted, as an opinion.".to_owned(),
+        };
+        let observation = Observation {
+            subject: thing,
+            claim: Claim::Is { relation, value: Value::Text(value) },
+            wall_ms,
+            location: None,
+            layer: NOTES.to_owned(),
+            view: None,
+            source,
+            confidence: None,
+        };
+        self.memory.add(vec![observation]).await?;
+        Ok(told(vec![noted], None))
     }
 }
 
@@ -250,7 +171,7 @@ impl ToolProvider for MemoryTools {
         observer.accepted();
         let tool = invocation.call.tool.as_str();
         let tool = tool.strip_prefix(COMPONENT).and_then(|tool| tool.strip_prefix('.')).unwrap_or_default();
-        match self.answer(tool, invocation.call.arguments).await {
+        match self.answer(&invocation.mission, tool, invocation.call.arguments).await {
             Ok(answer) => ToolOutcome::success(answer),
             Err(problem) => ToolOutcome::failure(problem.kind(), problem.to_string()),
         }
@@ -333,7 +254,7 @@ struct Numbered {
 }
 
 #[derive(Deserialize)]
-struct Opinion {
+struct Said {
     thing: String,
     relation: Option<String>,
     value: String,
@@ -377,26 +298,4 @@ fn pose_of_whereabouts(whereabouts: &crate::answers::Whereabouts) -> Option<Json
     let crate::answers::Whereabouts::At(answer) = whereabouts else { return None };
     let PoseUse::Drivable(at) = &answer.pose_use else { return None };
     Some(json!({"x_m": at.pose.x_m, "y_m": at.pose.y_m, "yaw_rad": at.pose.yaw_rad, "frame": at.frame}))
-}
-
-fn looks(name: &str, description: &str, required: &[(&str, &Json)], optional: &[(&str, &Json)]) -> ToolSpec {
-    spec(name, description, required, optional).with_phase(ToolPhase::Both).with_effect(Effect::Observe)
-}
-
-fn acts(name: &str, description: &str, required: &[(&str, &Json)], optional: &[(&str, &Json)]) -> ToolSpec {
-    spec(name, description, required, optional).with_effect(Effect::Act)
-}
-
-fn spec(name: &str, description: &str, required: &[(&str, &Json)], optional: &[(&str, &Json)]) -> ToolSpec {
-    let properties: Map<String, Json> =
-        required.iter().chain(optional).map(|(name, schema)| ((*name).to_owned(), (*schema).clone())).collect();
-    let required: Vec<&str> = required.iter().map(|(name, _)| *name).collect();
-    let schema = json!({
-        "type": "object", "properties": properties, "required": required, "additionalProperties": false,
-    });
-    ToolSpec::new(ToolName::new(format!("{COMPONENT}.{name}")), description.to_owned())
-        .with_parameters(schema)
-        .with_effect_source(EffectSource::Declared)
-        .with_cancel(CancelMode::Drop)
-        .with_timeout(PATIENCE)
 }

@@ -28,6 +28,15 @@ pub(crate) fn key(name: &str) -> String {
     words.join(" ")
 }
 
+/// A name as it is shown: as it was written, without an article in front.
+pub(crate) fn named(name: &str) -> &str {
+    let name = name.trim();
+    match name.split_once(char::is_whitespace) {
+        Some((first, rest)) if ARTICLES.contains(&first.to_lowercase().as_str()) => rest.trim_start(),
+        _ => name,
+    }
+}
+
 /// The words of a text in lower case, each once, in the order of their first place.
 pub(crate) fn distinct(text: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();

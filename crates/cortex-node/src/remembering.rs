@@ -9,10 +9,10 @@ use cortex_core::fragment::one_line;
 use cortex_core::{ContextSource, EventStream as _, MemoryPort, RobotPort as _};
 use cortex_memory::{
     Arrival, EpisodeId, MapInUse, MapRef, Memory, MemoryError, MemoryForPeople, MemorySource, MemoryTools, NamedRegion,
-    Observation, Outcome, TopicReading,
+    Observation, Outcome, SpokenTasks, TopicReading,
 };
 use cortex_protocol::robot_view::{GridMap, RobotSight};
-use cortex_protocol::{CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus};
+use cortex_protocol::{CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, Origin};
 use cortex_robot::Robot;
 use cortex_ros::{HeardMessage, RobotViews, TopicFeed};
 use cortex_runtime::Events;
@@ -24,6 +24,10 @@ use tokio_util::sync::CancellationToken;
 const BATCH: usize = 256;
 /// Characters of a task or of a result that are kept of an episode.
 const EPISODE_CHARACTERS: usize = 500;
+/// Characters of the name of a person.
+const NAME_CHARACTERS: usize = 60;
+/// By which entrances people come.
+const PEOPLE: [&str; 3] = ["ros", "web", "cli"];
 /// Bytes of a map's version.
 const VERSION_BYTES: usize = 8;
 /// Most different problems of messages that are told.
@@ -33,6 +37,7 @@ const MOST_PROBLEMS: usize = 100;
 pub struct OpenMemory {
     memory: Memory,
     map: Arc<Mutex<Option<MapRef>>>,
+    spoken: SpokenTasks,
     settings: MemorySettings,
 }
 
@@ -46,7 +51,7 @@ impl OpenMemory {
                     MapChoice::Fixed(map) => Some(map.clone()),
                     MapChoice::None | MapChoice::Topic { .. } => None,
                 };
-                Some(Self { memory, map: Arc::new(Mutex::new(map)), settings })
+                Some(Self { memory, map: Arc::new(Mutex::new(map)), spoken: SpokenTasks::default(), settings })
             }
             Err(problem) => {
                 tracing::error!("the robot remembers nothing: {problem}");
@@ -64,7 +69,7 @@ impl OpenMemory {
     /// The memory as tools.
     #[must_use]
     pub fn tools(&self) -> MemoryTools {
-        MemoryTools::new(self.memory.clone(), self.map_in_use())
+        MemoryTools::new(self.memory.clone(), self.map_in_use(), self.spoken.clone())
     }
 
     /// The memory for people.
@@ -81,7 +86,7 @@ impl OpenMemory {
     /// Begins to remember what the robot observes, and the tasks that these events tell of.
     #[must_use]
     pub fn remember(self, robot: &Robot, events: Option<Events>) -> Remembering {
-        let Self { memory, map, settings } = self;
+        let Self { memory, map, spoken, settings } = self;
         let topics: BTreeSet<String> = settings.readings.iter().map(|reading| reading.topic.clone()).collect();
         let feed = TopicFeed::start(&robot.graph, &robot.endpoints, &robot.discovery, topics);
         let mut tasks = JoinSet::new();
@@ -100,7 +105,7 @@ impl OpenMemory {
         };
         tasks.spawn(intake.run(feed));
         let ending = CancellationToken::new();
-        let episodes = Episodes { memory, open: BTreeMap::new() };
+        let episodes = Episodes { memory, spoken, open: BTreeMap::new() };
         let episodes = events.map(|events| tokio::spawn(episodes.run(events, ending.clone())));
         Remembering { _tasks: tasks, episodes, ending }
     }
@@ -232,6 +237,7 @@ fn version(grid: &GridMap) -> String {
 /// Keeps an episode of each task that acts, from when it is known to be one.
 struct Episodes {
     memory: Memory,
+    spoken: SpokenTasks,
     open: BTreeMap<MissionId, Task>,
 }
 
@@ -256,13 +262,22 @@ impl Episodes {
         }
     }
 
+    /// A person's own words count as such; those of events and of other systems do not.
+    fn hear(&self, mission: &MissionId, origin: &Origin, words: &str) {
+        if PEOPLE.contains(&origin.channel.as_str()) {
+            self.spoken.hear(mission, &one_line(&origin.client, NAME_CHARACTERS), words);
+        }
+    }
+
     async fn note(&mut self, event: &CloudEvent) {
         let mission = &event.subject;
         match &event.data.payload {
             MissionEvent::Accepted { task, .. } => {
+                self.hear(mission, &event.data.origin, task);
                 let text = one_line(task, EPISODE_CHARACTERS);
                 self.open.insert(mission.clone(), Task { text, episode: None });
             }
+            MissionEvent::TaskRevised { text, origin } => self.hear(mission, origin, text),
             MissionEvent::Classified { class } if !class.is_answered_by_words() => {
                 let Some(task) = self.open.get_mut(mission).filter(|task| task.episode.is_none()) else { return };
                 match self.memory.begin_episode(&task.text, wall_ms()).await {
@@ -271,6 +286,7 @@ impl Episodes {
                 }
             }
             MissionEvent::Finished { result } => {
+                self.spoken.end(mission);
                 let Some(episode) = self.open.remove(mission).and_then(|task| task.episode) else { return };
                 let (outcome, detail) = (outcome(result), one_line(result.words(), EPISODE_CHARACTERS));
                 if let Err(problem) = self.memory.end_episode(episode, outcome, &detail, wall_ms()).await {

@@ -12,7 +12,7 @@ use crate::episode::EpisodeId;
 use crate::error::MemoryError;
 use crate::observation::name;
 use crate::rules::MemoryRules;
-use crate::words::{key, mentions};
+use crate::words::{key, mentions, named};
 
 /// What is to be forgotten.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +72,7 @@ fn remove(connection: &mut Connection, rules: &MemoryRules, what: &Forget) -> Re
     };
     match what {
         Forget::Subject(name) | Forget::Source(name) => {
+            let name = named(name);
             disown(&transaction, name)?;
             forgotten.redacted = episodes::redact(&transaction, rules, name)?;
         }
@@ -109,7 +110,7 @@ fn mentioning(transaction: &Transaction<'_>, subject: &str) -> rusqlite::Result<
     let mut numbers = BTreeSet::new();
     while let Some(row) = rows.next()? {
         let (number, text): (i64, String) = (row.get(0)?, row.get(1)?);
-        if mentions(&text, subject) && !is_thing.exists([number])? {
+        if mentions(&text, named(subject)) && !is_thing.exists([number])? {
             numbers.insert(number);
         }
     }

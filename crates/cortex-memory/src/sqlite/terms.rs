@@ -2,11 +2,12 @@
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use crate::words::key;
+use crate::words::{key, named};
 
-/// The number of a name, such as that of a thing or a place. A new one is kept as it is written.
+/// The number of a name, such as that of a thing or a place. A new one is kept as it is written,
+/// without its article.
 pub(super) fn intern_name(connection: &Connection, text: &str) -> rusqlite::Result<i64> {
-    intern(connection, false, &key(text), text.trim())
+    intern(connection, false, &key(text), named(text))
 }
 
 /// The number of a text that stands for itself only: of a map, a frame, a source.
