@@ -176,6 +176,6 @@ mod tests {
             assert!(check_all(std::slice::from_ref(&file)).unwrap() == ExitCode::SUCCESS, "{}", file.display());
             count += 1;
         }
-        assert_eq!(count, 4);
+        assert_eq!(count, 5);
     }
 }

@@ -400,19 +400,20 @@ mod tests {
     #[test]
     fn regression_what_waits_when_all_are_ended_is_never_started() {
         let folder = tempfile::tempdir().unwrap();
-        let (held, late) = (folder.path().join("held"), folder.path().join("late"));
+        let late = folder.path().join("late");
         let runner = runner();
         let (go_on, goes_on) = sync_channel::<()>(0);
+        let (begun, is_busy) = sync_channel(1);
         let (done, told) = sync_channel(4);
         let first = done.clone();
-        let script = format!("touch {}", held.display());
         // The thread is busy with what came of the first.
         let busy = move |_: CommandResult| {
+            begun.send(()).unwrap();
             let _ = goes_on.recv();
             first.send("first".to_owned()).unwrap();
         };
-        runner.begin(shell(&script), LONG, busy).unwrap();
-        wait_for("it has run", || held.exists());
+        runner.begin(shell("true"), LONG, busy).unwrap();
+        is_busy.recv_timeout(LONG).unwrap();
         let script = format!("touch {}", late.display());
         let tell = move |result: CommandResult| done.send(format!("{:?}", result.is_err())).unwrap();
         runner.begin(shell(&script), LONG, tell).unwrap();
