@@ -6,4 +6,5 @@ mod launch_files;
 mod logs;
 mod managed_node;
 mod memory;
+mod skills;
 mod status;

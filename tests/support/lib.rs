@@ -234,7 +234,9 @@ impl TestRobot {
         let state = self.state.path().to_string_lossy().into_owned();
         let mut environment = vec![
             ("ROS_AUTOMATIC_DISCOVERY_RANGE", discovery_range()),
-            ("XDG_STATE_HOME", state),
+            ("XDG_STATE_HOME", state.clone()),
+            // Nobody's own skills.
+            ("XDG_CONFIG_HOME", state),
             // Robots of stories that run at the same time would all want the same port. A story that wants a page adds it.
             ("CORTEX_WEB__LISTEN", "off".to_owned()),
         ];

@@ -192,6 +192,35 @@ pub enum MemoryCommand {
 }
 
 #[derive(Debug, Args)]
+pub struct SkillArguments {
+    #[command(subcommand)]
+    pub command: SkillCommand,
+    /// The recipe that the robot runs with: skills lie in the folder `skills` beside it.
+    #[arg(long, value_name = "RECIPE", global = true)]
+    pub recipe: Option<PathBuf>,
+    /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SkillCommand {
+    /// What there is, how it is asked for, and what is not used although it should be.
+    List,
+    /// One skill: where it is, how it is asked for, its steps and its words.
+    Show {
+        /// Its name.
+        name: String,
+    },
+    /// What is wrong with skills: of these files and folders, or of all that the robot would use.
+    Check {
+        /// Files `SKILL.md`, folders of skills, or folders of such folders.
+        #[arg(value_name = "FILE|FOLDER")]
+        paths: Vec<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
 pub struct TapeArguments {
     #[command(subcommand)]
     pub command: TapeCommand,

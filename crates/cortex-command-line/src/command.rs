@@ -9,7 +9,7 @@ use cortex_watch::{IncidentArguments, WatchArguments};
 use crate::arguments::{
     AnswerArguments, ApproveArguments, CallArguments, DenyArguments, DisputeArguments, KnowledgeArguments,
     MemoryArguments, PendingArguments, PlanArguments, RecipeCommand, ReviseArguments, RunArguments, SendArguments,
-    ServerArguments, StatusArguments, TapeArguments, ToolsArguments, WordingsArguments,
+    ServerArguments, SkillArguments, StatusArguments, TapeArguments, ToolsArguments, WordingsArguments,
 };
 
 /// Talk to a ROS 2 robot: Cortex finds out what it can do, plans a task given in plain language, and carries it out
@@ -92,6 +92,8 @@ pub enum Command {
     Knowledge(KnowledgeArguments),
     /// What the robot remembers: recall, tell, forget, rebuild. Needs no robot.
     Memory(MemoryArguments),
+    /// How people want tasks to be done on this robot: list, show, check. Needs no robot.
+    Skill(SkillArguments),
     /// Check recipes: what a whole robot consists of. Needs no robot, but for `check --live`.
     Recipe {
         #[command(subcommand)]

@@ -24,6 +24,7 @@ mod memory;
 pub mod policy_report;
 pub mod recipe;
 pub mod ros_program;
+mod skill;
 mod tape;
 mod without_ros;
 mod wordings;

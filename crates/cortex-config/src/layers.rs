@@ -14,7 +14,7 @@ const FILE_VARIABLE: &str = "CORTEX_CONFIG";
 /// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
 const PREFIX: &str = "CORTEX_";
 /// The top-level keys; other variables of the prefix are none of ours.
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 22] = [
     "robot",
     "identity",
     "model",
@@ -31,6 +31,7 @@ const KEYS: [&str; 21] = [
     "tape",
     "knowledge",
     "memory",
+    "skills",
     "watchdog",
     "metrics",
     "web",

@@ -33,6 +33,7 @@ mod memory;
 mod mission;
 mod policy;
 mod redacted;
+mod skills;
 mod sources;
 mod tape;
 mod watch;
@@ -51,6 +52,7 @@ use mission::{BudgetConfig, MissionConfig};
 pub use policy::wrong_rule;
 use policy::{ApprovalConfig, PolicyConfig};
 pub use redacted::without_secrets;
+use skills::SkillsConfig;
 pub use sources::Sources;
 use tape::TapeConfig;
 pub use watch::WatchSettings;
@@ -84,6 +86,7 @@ pub(crate) struct Config {
     pub(crate) tape: TapeConfig,
     pub(crate) knowledge: KnowledgeConfig,
     pub(crate) memory: MemoryConfig,
+    pub(crate) skills: SkillsConfig,
     pub(crate) watchdog: WatchdogConfig,
     pub(crate) metrics: MetricsConfig,
     pub(crate) web: WebConfig,
@@ -181,6 +184,7 @@ impl Default for Config {
             tape: TapeConfig::default(),
             knowledge: KnowledgeConfig::default(),
             memory: MemoryConfig::default(),
+            skills: SkillsConfig::default(),
             watchdog: WatchdogConfig::default(),
             metrics: MetricsConfig::default(),
             web: WebConfig::default(),
@@ -209,6 +213,8 @@ pub struct Resolved {
     pub knowledge: KnowledgeSettings,
     /// What the robot remembers. None: nothing.
     pub memory: Option<MemorySettings>,
+    /// Where skills are, the folder that counts most first. None: none are used.
+    pub skills: Option<Vec<PathBuf>>,
     /// The page for people. None: there is none.
     pub web: Option<PageSettings>,
     /// Which messages are kept for incidents. None: none are.
@@ -358,6 +364,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         watch,
         knowledge,
         memory,
+        skills: skills::folders(&config.skills)?,
         web,
         incident,
         model_origin,
@@ -473,6 +480,15 @@ pub fn memory(layers: &Layers) -> anyhow::Result<MemorySettings> {
     let config = MemoryConfig { enable_memory: true, ..config };
     let settings = memory::settings(&config, &robot, &tape_folder(layers)?)?;
     settings.ok_or_else(|| anyhow::anyhow!("configuration: memory is switched off"))
+}
+
+/// Where skills are, the folder that counts most first. None: none are used.
+pub fn skill_folders(layers: &Layers) -> anyhow::Result<Option<Vec<PathBuf>>> {
+    let config: SkillsConfig = layers
+        .over_defaults()?
+        .extract_inner("skills")
+        .map_err(|problem| anyhow::anyhow!("configuration: {problem}\nconfig/cortex.toml explains every key."))?;
+    skills::folders(&config)
 }
 
 /// The file of what the robot of this name has learnt; `None` if nothing is to be learnt.

@@ -1,6 +1,7 @@
 //! What the robot has on record for a task: documents, memories, skills. Each of them is a [`ContextSource`].
 //!
-//! Passages are data: they come from files and from the world, and reach the planner quoted, with their source.
+//! Passages are data: they come from files and from the world, and reach the planner quoted, with their source. Skills are
+//! written by people for this robot, and are followed; they are quoted, too, so that they can't imitate anything else.
 
 use async_trait::async_trait;
 use cortex_protocol::TaskClass;
@@ -36,6 +37,32 @@ pub struct ContextPassage {
     pub text: String,
     /// How well it fits the task, from 0 to 1, as far as its source can tell.
     pub relevance: f64,
+    /// What it is.
+    #[serde(default, skip_serializing_if = "PassageKind::is_record")]
+    pub kind: PassageKind,
+}
+
+/// What a passage is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PassageKind {
+    /// A record: data, whatever it says.
+    #[default]
+    Record,
+    /// A skill: how people want such a task to be done on this robot. It lifts no rule and no check.
+    Skill {
+        /// What is to be done, in sentences, where the task is a sentence of the skill. Empty: the words of the skill have to
+        /// be read.
+        procedure: Vec<String>,
+    },
+}
+
+impl PassageKind {
+    /// Whether it is a record.
+    #[must_use]
+    pub fn is_record(&self) -> bool {
+        *self == Self::Record
+    }
 }
 
 /// A source that gave nothing although it was asked.

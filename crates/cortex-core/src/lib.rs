@@ -17,6 +17,7 @@
 //! - [`availability`]: what is kept from the missions while a part of the robot has failed;
 //! - [`feedback`]: one readable line for each event;
 //! - [`policy`]: which calls are allowed, which ask a person, and which are denied;
+//! - [`said`]: a sentence that was declared, said word for word;
 //! - [`ports`]: what adapters implement; [`robot_port`]: how people look at the robot;
 //!   [`incident_port`]: what is kept of it for an incident.
 
@@ -40,6 +41,7 @@ pub mod plan;
 pub mod policy;
 pub mod ports;
 pub mod robot_port;
+pub mod said;
 mod schedule;
 pub mod selection;
 pub mod step_groups;
@@ -48,7 +50,7 @@ pub mod toolset;
 
 pub use availability::{Availability, AvailableTools, RemovedTools};
 pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition, ToolKind};
-pub use context::{Context, ContextError, ContextPassage, ContextQuery, ContextSource, MissingSource};
+pub use context::{Context, ContextError, ContextPassage, ContextQuery, ContextSource, MissingSource, PassageKind};
 pub use control::{CONTROL_LEASE, ControlLoss, ControlRefusal};
 pub use control_port::ControlPort;
 pub use fragment::Fragment;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource};
+use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, PassageKind};
 
 use crate::store::{DocumentStore, Found, MetadataFilter, StoreError};
 
@@ -50,7 +50,14 @@ impl Knowledge {
             "" => found.document,
             place => format!("{}, {place}", found.document),
         };
-        ContextPassage { source: SOURCE.to_owned(), place, as_of: None, text, relevance: found.relevance }
+        ContextPassage {
+            source: SOURCE.to_owned(),
+            place,
+            as_of: None,
+            text,
+            relevance: found.relevance,
+            kind: PassageKind::Record,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
-use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource};
+use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, PassageKind};
 
 use crate::answers::{FoundFact, Located, NamedPresence, Recollection, Whereabouts};
 use crate::fact::{FactAnswer, Now};
@@ -104,5 +104,5 @@ fn whereabouts(located: &Located) -> ContextPassage {
 
 fn passage(place: &str, as_of: Option<Stamp>, text: String, relevance: f64) -> ContextPassage {
     let as_of = as_of.map(|stamp| stamp.rfc3339());
-    ContextPassage { source: SOURCE.to_owned(), place: line(place), as_of, text, relevance }
+    ContextPassage { source: SOURCE.to_owned(), place: line(place), as_of, text, relevance, kind: PassageKind::Record }
 }

@@ -63,6 +63,7 @@ fn passage(text: &str, relevance: f64) -> ContextPassage {
         as_of: None,
         text: text.to_owned(),
         relevance,
+        kind: cortex_core::PassageKind::default(),
     }
 }
 

@@ -80,6 +80,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         | Command::Wordings(_)
         | Command::Knowledge(_)
         | Command::Memory(_)
+        | Command::Skill(_)
         | Command::Watch(_)
         | Command::Incident(_)
         | Command::Completion { .. } => {

@@ -1,6 +1,7 @@
 //! `cortex run`: the node.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,7 @@ use cortex_ros::{OWN_NAMES, RobotViews, StopMemory, StopServer, StopStore, TaskS
 use cortex_ros_client::serving::Serving;
 use cortex_ros_client::{Instances, RosNode};
 use cortex_runtime::{CallBounds, ContextSources, DryRun, Gate, JournalSettings, Runtime, RuntimeConfig, StopRecord};
+use cortex_skills::{SkillFolders, SkillSource};
 use cortex_status::{Endpoint, Metrics, ModelWatch};
 use tokio::sync::broadcast;
 
@@ -33,6 +35,8 @@ use crate::page;
 
 /// What the missions get to end when Cortex is told to, beyond the time that their tools may take to halt.
 const END_MARGIN: Duration = Duration::from_secs(5);
+/// The folder of skills beside a recipe.
+const SKILLS: &str = "skills";
 
 pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     let StartArguments { recipe, run, web, dry_run, exit_with_pid } = arguments;
@@ -137,7 +141,9 @@ async fn serve(
     let provided = Provided::by(robot, recipe.as_ref(), &gate, resolved.runtime.calls, dry_run)?;
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), gate, ..resolved.runtime };
     let memory = OpenMemory::open(resolved.memory).await;
-    keep_records(&mut config, robot, (&resolved.knowledge, memory.as_ref()), dry_run);
+    let skills = skills_of(resolved.skills, recipe.as_ref());
+    config.context = context_sources(&resolved.knowledge, memory.as_ref(), skills);
+    keep_records(&mut config, robot, dry_run);
     // Before anything begins, whoever wants it.
     let stop_memory = stop_memory(&mut config);
     let (page, sessions, name) = (resolved.web, page::sessions(&config), resolved.robot);
@@ -255,22 +261,29 @@ async fn end_threads(self_watch: SelfWatch, stop: StopServer) {
 }
 
 /// What planning is told besides the task and the tools.
-fn context_sources(knowledge: &KnowledgeSettings, memory: Option<&OpenMemory>) -> ContextSources {
+fn context_sources(
+    knowledge: &KnowledgeSettings,
+    memory: Option<&OpenMemory>,
+    skills: Option<SkillSource>,
+) -> ContextSources {
     let KnowledgeSettings { file, results, with_metadata, is_enabled } = knowledge;
     let documents = is_enabled.then(|| -> Arc<dyn ContextSource> {
         Arc::new(Knowledge::new(Arc::new(SqliteStore::at(file)), *results, *with_metadata))
     });
-    ContextSources::new(memory.map(OpenMemory::context_source).into_iter().chain(documents).collect())
+    let skills = skills.map(|skills| -> Arc<dyn ContextSource> { Arc::new(skills) });
+    let memory = memory.map(OpenMemory::context_source);
+    ContextSources::new([skills, memory, documents].into_iter().flatten().collect())
 }
 
-/// Says in the records whether it is a rehearsal, and which robot it is about; adds what the robot has on record.
-fn keep_records(
-    config: &mut RuntimeConfig,
-    robot: &Robot,
-    (knowledge, memory): (&KnowledgeSettings, Option<&OpenMemory>),
-    dry_run: bool,
-) {
-    config.context = context_sources(knowledge, memory);
+/// The skills of the recipe's folder, then those of the configuration and of the user.
+fn skills_of(folders: Option<Vec<PathBuf>>, recipe: Option<&RobotRecipe>) -> Option<SkillSource> {
+    let beside = recipe.map(|recipe| recipe.folder.join(SKILLS));
+    let folders = beside.into_iter().chain(folders?).collect();
+    Some(SkillSource::new(Arc::new(SkillFolders::new(folders))))
+}
+
+/// Says in the records whether it is a rehearsal, and which robot it is about.
+fn keep_records(config: &mut RuntimeConfig, robot: &Robot, dry_run: bool) {
     if let Some(tape) = &mut config.tape {
         tape.dry_run = dry_run;
         // A rehearsal begins nothing. Nodes of one name may live in several domains.

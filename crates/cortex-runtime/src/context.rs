@@ -12,6 +12,8 @@ use futures::future::join_all;
 
 /// Most bytes of one passage that are kept; a planner is shown less.
 const PASSAGE_BYTES: usize = 8_192;
+/// Most bytes of one skill that are kept.
+const SKILL_BYTES: usize = 32_768;
 
 /// The sources of what the robot has on record, in the order in which they are shown.
 #[derive(Clone)]
@@ -87,7 +89,8 @@ impl ContextSources {
 /// The passage under the name of the source that gave it, and not longer than is kept.
 fn checked(mut passage: ContextPassage, source: &str) -> ContextPassage {
     source.clone_into(&mut passage.source);
-    passage.text.truncate(passage.text.floor_char_boundary(PASSAGE_BYTES));
+    let most = if passage.kind.is_record() { PASSAGE_BYTES } else { SKILL_BYTES };
+    passage.text.truncate(passage.text.floor_char_boundary(most));
     if !passage.relevance.is_finite() {
         passage.relevance = 0.0;
     }
@@ -125,6 +128,7 @@ mod tests {
                 as_of: None,
                 text: "é".repeat(PASSAGE_BYTES),
                 relevance: f64::NAN,
+                kind: cortex_core::PassageKind::default(),
             };
             match self.1 {
                 Habit::Answers(passages) => Ok((0..passages).map(|_| passage()).collect()),

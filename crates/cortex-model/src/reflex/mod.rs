@@ -5,7 +5,7 @@
 //! it says what it did not understand, and nothing is done. It never guesses and it is never presented as more than it
 //! is. It knows no robot: everything about tools comes from their definitions.
 //!
-//! The way of a task: `conversation` (what the request tells) → `word_for_word` (a sentence that a tool declares) or
+//! The way of a task: `conversation` (what the request tells) → `procedure` (the steps of a skill), `word_for_word` (a sentence that a tool declares) or
 //! `toolbox` (the tools, and what the task means to them) →
 //! `clarification` (where it may mean several things) → `stages` (what is to be done now) → `answers` and `small_talk`
 //! (what is said, with the sentences that `offers` finds), or `on_record` (a question that a document answers). Steps are decided upon in `confirmation`.
@@ -25,6 +25,7 @@ mod conversation;
 mod learnt;
 mod offers;
 mod on_record;
+mod procedure;
 mod readable;
 mod refusals;
 mod schema;
@@ -35,6 +36,7 @@ mod word_for_word;
 
 use clarification::{Clarified, Unclear};
 use conversation::Conversation;
+use procedure::Procedure;
 use stages::Next;
 use toolbox::Toolbox;
 
@@ -154,9 +156,13 @@ fn understood(
     known: &Wordings,
     can_ask: bool,
 ) -> Planned {
-    let understanding = match word_for_word::read(toolbox, task) {
-        Some(parts) => Understanding::Understood(parts),
-        None => toolbox.understand_after(conversation.before, task),
+    let understanding = match procedure::read(toolbox, conversation.on_record) {
+        Some(Procedure::Parts(parts)) => Understanding::Understood(parts),
+        Some(Procedure::NotUnderstood(reason)) => return declined(reason).into(),
+        None => match word_for_word::read(toolbox, task) {
+            Some(parts) => Understanding::Understood(parts),
+            None => toolbox.understand_after(conversation.before, task),
+        },
     };
     match &understanding {
         Understanding::Understood(parts) => carry_out(toolbox, parts, conversation, None),

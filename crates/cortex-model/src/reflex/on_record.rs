@@ -16,7 +16,7 @@ pub(super) fn answer(conversation: &Conversation<'_>, reply: &ChatReply) -> Opti
     if reply.refusal.is_none() || !is_question || !conversation.steps.is_empty() {
         return None;
     }
-    let fits = |passage: &&ContextPassage| passage.relevance >= ENOUGH;
+    let fits = |passage: &&ContextPassage| passage.kind.is_record() && passage.relevance >= ENOUGH;
     // Of equal ones the first, which its source holds for the best.
     let best = conversation
         .on_record

@@ -24,6 +24,7 @@ fn passage(text: &str) -> ContextPassage {
         as_of: None,
         text: text.to_owned(),
         relevance: 0.9,
+        kind: crate::PassageKind::default(),
     }
 }
 

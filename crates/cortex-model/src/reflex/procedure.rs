@@ -1,0 +1,32 @@
+//! A task that is a sentence of a skill, done by the steps of the skill.
+
+use cortex_core::{ContextPassage, PassageKind};
+use cortex_language::{Part, Understanding};
+
+use super::refusals;
+use super::toolbox::Toolbox;
+
+/// What a skill makes of the task.
+pub(super) enum Procedure {
+    /// These parts are to be done.
+    Parts(Vec<Part>),
+    /// Not all of its steps were understood, and why.
+    NotUnderstood(String),
+}
+
+/// The procedure of the first skill that the task is a sentence of.
+pub(super) fn read(toolbox: &Toolbox<'_>, on_record: &[ContextPassage]) -> Option<Procedure> {
+    let (passage, steps) = on_record.iter().find_map(|passage| match &passage.kind {
+        PassageKind::Skill { procedure } if !procedure.is_empty() => Some((passage, procedure)),
+        PassageKind::Skill { .. } | PassageKind::Record => None,
+    })?;
+    let steps: Vec<&str> = steps.iter().map(|step| step.trim().trim_end_matches(['.', ';', ','])).collect();
+    let text = steps.join(". ");
+    Some(match toolbox.understand(&text) {
+        Understanding::Understood(parts) => Procedure::Parts(parts),
+        not_understood => {
+            let why = refusals::refusal(toolbox, &text, &not_understood);
+            Procedure::NotUnderstood(format!("The skill '{}' says how to do that. {why}", passage.place))
+        }
+    })
+}

@@ -1,0 +1,231 @@
+//! The folders that skills lie in, read anew where a file has changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use crate::FILE;
+use crate::skill::{MOST_BYTES, Skill, SkillProblem};
+
+/// Most skills of one folder.
+const MOST_SKILLS: usize = 500;
+
+/// The folders, the first of which counts most: of two skills of one name, its own is used.
+#[derive(Debug)]
+pub struct SkillFolders {
+    folders: Vec<PathBuf>,
+    /// What was read, by file.
+    read: Mutex<BTreeMap<PathBuf, Reading>>,
+}
+
+/// A file as it was read.
+#[derive(Debug, Clone)]
+struct Reading {
+    changed: Option<SystemTime>,
+    bytes: u64,
+    skill: Result<Arc<Skill>, SkillProblem>,
+}
+
+/// What the folders hold.
+#[derive(Debug, Clone, Default)]
+pub struct Skills {
+    /// The skills, by name.
+    pub skills: Vec<FoundSkill>,
+    /// What is no skill although it should be, by file.
+    pub troubles: Vec<SkillTrouble>,
+}
+
+/// A skill, and where it is.
+#[derive(Debug, Clone)]
+pub struct FoundSkill {
+    /// The skill. Who holds it keeps the version that was read.
+    pub skill: Arc<Skill>,
+    /// Its file.
+    pub file: PathBuf,
+}
+
+/// A file that is not used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillTrouble {
+    /// Which.
+    pub file: PathBuf,
+    /// Why, as a sentence without a subject.
+    pub problem: String,
+}
+
+impl SkillFolders {
+    /// These folders. One that does not exist holds nothing.
+    #[must_use]
+    pub fn new(folders: Vec<PathBuf>) -> Self {
+        Self { folders, read: Mutex::default() }
+    }
+
+    /// Whether there is none of the folders.
+    #[must_use]
+    pub fn are_missing(&self) -> bool {
+        !self.folders.iter().any(|folder| folder.is_dir())
+    }
+
+    /// Reads what has changed since. Blocks.
+    #[must_use]
+    pub fn read(&self) -> Skills {
+        let mut read = self.lock();
+        let (mut found, mut seen) = (Skills::default(), BTreeSet::new());
+        let mut by_name: BTreeMap<String, FoundSkill> = BTreeMap::new();
+        for folder in &self.folders {
+            let files = match files(folder) {
+                Ok(files) => files,
+                Err(problem) => {
+                    found
+                        .troubles
+                        .push(SkillTrouble { file: folder.clone(), problem: format!("can't be read: {problem}") });
+                    continue;
+                }
+            };
+            for file in files {
+                seen.insert(file.clone());
+                let skill = renewed(&mut read, &file);
+                match skill {
+                    Ok(skill) => match by_name.get(&skill.name) {
+                        None => {
+                            by_name.insert(skill.name.clone(), FoundSkill { skill, file });
+                        }
+                        Some(first) => {
+                            let problem =
+                                format!("is not used: {} has the same name and comes first", first.file.display());
+                            found.troubles.push(SkillTrouble { file, problem });
+                        }
+                    },
+                    Err(problem) => found.troubles.push(SkillTrouble { file, problem: problem.to_string() }),
+                }
+            }
+        }
+        read.retain(|file, _| seen.contains(file));
+        found.skills = by_name.into_values().collect();
+        found
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Reading>> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The files of the skills in a folder, in order.
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(problem) if problem.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(problem) => return Err(problem),
+    };
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path().join(FILE)).collect();
+    files.retain(|file| fs::symlink_metadata(file).is_ok());
+    files.sort();
+    files.truncate(MOST_SKILLS);
+    Ok(files)
+}
+
+/// The skill of a file, read anew if the file has changed.
+fn renewed(read: &mut BTreeMap<PathBuf, Reading>, file: &Path) -> Result<Arc<Skill>, SkillProblem> {
+    let (changed, bytes) = match fs::metadata(file) {
+        Ok(about) if about.is_file() => (about.modified().ok(), about.len()),
+        Ok(_) => return Err(SkillProblem::Unreadable("it is no file".to_owned())),
+        Err(problem) => return Err(SkillProblem::Unreadable(problem.to_string())),
+    };
+    if let Some(known) = read.get(file)
+        && known.changed == changed
+        && known.bytes == bytes
+    {
+        return known.skill.clone();
+    }
+    let skill = skill_of(file).map(Arc::new);
+    match &skill {
+        Ok(skill) => tracing::info!("skill loaded: {}, from {}", skill.name, file.display()),
+        Err(problem) => tracing::warn!("{} is no skill: {problem}", file.display()),
+    }
+    read.insert(file.to_owned(), Reading { changed, bytes, skill: skill.clone() });
+    skill
+}
+
+fn skill_of(file: &Path) -> Result<Skill, SkillProblem> {
+    let unreadable = |problem: io::Error| SkillProblem::Unreadable(problem.to_string());
+    let opened = File::open(file).map_err(unreadable)?;
+    let length = opened.metadata().map_err(unreadable)?.len();
+    let mut text = String::new();
+    let most = u64::try_from(MOST_BYTES).unwrap_or(u64::MAX);
+    opened.take(most + 1).read_to_string(&mut text).map_err(unreadable)?;
+    if text.len() > MOST_BYTES {
+        return Err(SkillProblem::TooLong(length));
+    }
+    let folder = file.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    Skill::read(&folder, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(root: &Path, name: &str, text: &str) -> PathBuf {
+        let folder = root.join(name);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(FILE), text).unwrap();
+        folder.join(FILE)
+    }
+
+    fn skill(name: &str, description: &str) -> String {
+        format!("---\nname: {name}\ndescription: {description}\n---\nSo it is done.\n")
+    }
+
+    #[test]
+    fn a_skill_that_is_edited_is_read_anew_and_who_holds_the_old_one_keeps_it() {
+        let root = tempfile::tempdir().unwrap();
+        let folders = SkillFolders::new(vec![root.path().join("skills")]);
+        assert!(folders.are_missing() && folders.read().skills.is_empty());
+        write(&root.path().join("skills"), "round", &skill("round", "First."));
+        let first = folders.read();
+        assert_eq!(first.skills[0].skill.description, "First.");
+        write(&root.path().join("skills"), "round", &skill("round", "Second one."));
+        assert_eq!(folders.read().skills[0].skill.description, "Second one.");
+        assert_eq!(first.skills[0].skill.description, "First.");
+        let file = write(&root.path().join("skills"), "round", "broken");
+        let broken = folders.read();
+        assert!(broken.skills.is_empty());
+        assert_eq!(broken.troubles[0].file, file);
+        fs::remove_dir_all(root.path().join("skills")).unwrap();
+        assert!(folders.read().troubles.is_empty());
+    }
+
+    #[test]
+    fn of_two_skills_of_one_name_the_first_folder_counts_and_the_other_is_named() {
+        let root = tempfile::tempdir().unwrap();
+        let (first, second) = (root.path().join("a"), root.path().join("b"));
+        write(&first, "round", &skill("round", "Of the recipe."));
+        let other = write(&second, "round", &skill("round", "Of the user."));
+        write(&second, "tour", &skill("tour", "A tour."));
+        let found = SkillFolders::new(vec![first, second]).read();
+        let names: Vec<&str> = found.skills.iter().map(|found| found.skill.description.as_str()).collect();
+        assert_eq!(names, ["Of the recipe.", "A tour."]);
+        assert_eq!(found.troubles.len(), 1);
+        assert!(found.troubles[0].file == other && found.troubles[0].problem.contains("has the same name"));
+    }
+
+    #[test]
+    fn what_has_no_end_or_never_comes_is_not_waited_for() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = |name: &str| {
+            fs::create_dir(root.path().join(name)).unwrap();
+            root.path().join(name).join(FILE)
+        };
+        std::os::unix::fs::symlink("/dev/zero", folder("zero")).unwrap();
+        std::os::unix::fs::symlink("/no/such/file", folder("nowhere")).unwrap();
+        fs::create_dir(folder("folder")).unwrap();
+        fs::write(folder("long"), "x".repeat(MOST_BYTES + 1)).unwrap();
+        fs::write(folder("bytes"), [0xff, 0xfe]).unwrap();
+        fs::write(root.path().join("beside.md"), "no skill").unwrap();
+        let found = SkillFolders::new(vec![root.path().to_owned()]).read();
+        assert!(found.skills.is_empty());
+        assert_eq!(found.troubles.len(), 5, "{:?}", found.troubles);
+    }
+}

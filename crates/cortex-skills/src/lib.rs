@@ -1,0 +1,20 @@
+//! Skills: folders with a `SKILL.md`, as the open Agent Skills specification has them (agentskills.io), unchanged.
+//!
+//! A skill says how people want such tasks to be done on this robot. It fires by rules, never because a model remembers it: by a
+//! sentence of its own (`cortex-phrases` in its metadata), said word for word, or because it shares enough of its telling words
+//! with the task. A section *Procedure* with one sentence for each step lets a robot without a model do it, too.
+//!
+//! - [`Skill`]: one, read and checked; [`SkillFolders`]: all of them, read anew where a file has changed;
+//! - [`SkillSource`]: those that fit a task, for its plan.
+
+mod folders;
+mod skill;
+mod source;
+mod words;
+
+pub use folders::{FoundSkill, SkillFolders, SkillTrouble, Skills};
+pub use skill::{Skill, SkillProblem};
+pub use source::SkillSource;
+
+/// The file of a skill in its folder.
+pub const FILE: &str = "SKILL.md";

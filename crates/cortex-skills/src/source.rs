@@ -1,0 +1,129 @@
+//! The skills that fit a task.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, PassageKind};
+use cortex_protocol::TaskClass;
+
+use crate::folders::{FoundSkill, SkillFolders};
+use crate::words::telling;
+
+/// The name under which skills are cited.
+const SOURCE: &str = "skills";
+/// Most skills for one task: each of them may be long.
+const MOST: usize = 3;
+/// Least share of the telling words of a task that a skill must be about, and least number of them, to be used unasked.
+const LEAST_SHARE: f64 = 0.5;
+const LEAST_WORDS: usize = 2;
+
+/// The skills of some folders as planning uses them. Clones share them.
+#[derive(Debug, Clone)]
+pub struct SkillSource {
+    folders: Arc<SkillFolders>,
+}
+
+impl SkillSource {
+    /// The skills of these folders.
+    #[must_use]
+    pub fn new(folders: Arc<SkillFolders>) -> Self {
+        Self { folders }
+    }
+}
+
+#[async_trait]
+impl ContextSource for SkillSource {
+    fn name(&self) -> &str {
+        SOURCE
+    }
+
+    fn is_empty(&self) -> bool {
+        self.folders.are_missing()
+    }
+
+    async fn gather(&self, query: &ContextQuery) -> Result<Vec<ContextPassage>, ContextError> {
+        if query.class == TaskClass::Conversation {
+            return Ok(Vec::new());
+        }
+        let folders = Arc::clone(&self.folders);
+        let read = tokio::task::spawn_blocking(move || folders.read()).await;
+        let skills = read.map_err(|problem| ContextError(problem.to_string()))?.skills;
+        Ok(fitting(&skills, query))
+    }
+}
+
+/// Those that are asked for by a sentence of theirs; or else those that are about enough of the task.
+fn fitting(skills: &[FoundSkill], query: &ContextQuery) -> Vec<ContextPassage> {
+    // What a person said last takes the place of what they said before.
+    let said = query.revisions.last().unwrap_or(&query.task);
+    let asked = skills.iter().filter_map(|found| Some(passage(found, 1.0, found.skill.asked_for(said)?)));
+    let asked: Vec<ContextPassage> = asked.take(MOST).collect();
+    if !asked.is_empty() {
+        return asked;
+    }
+    let words = telling(&std::iter::once(&query.task).chain(&query.revisions).cloned().collect::<Vec<_>>().join(" "));
+    let mut about: Vec<(f64, &FoundSkill)> = Vec::new();
+    for found in skills {
+        let own = telling(&format!("{} {}", found.skill.name, found.skill.description));
+        let shared = words.intersection(&own).count();
+        #[allow(clippy::cast_precision_loss, reason = "a task has few words")]
+        let share = shared as f64 / words.len().max(1) as f64;
+        if shared >= LEAST_WORDS && share >= LEAST_SHARE {
+            about.push((share, found));
+        }
+    }
+    about.sort_by(|one, other| other.0.total_cmp(&one.0));
+    about.into_iter().take(MOST).map(|(share, found)| passage(found, share, Vec::new())).collect()
+}
+
+fn passage(found: &FoundSkill, relevance: f64, procedure: Vec<String>) -> ContextPassage {
+    let skill = &found.skill;
+    ContextPassage {
+        source: SOURCE.to_owned(),
+        place: skill.name.clone(),
+        as_of: None,
+        text: format!("{}\n\n{}", skill.description, skill.body),
+        relevance,
+        kind: PassageKind::Skill { procedure },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::Skill;
+
+    fn skill(name: &str, description: &str, rest: &str) -> FoundSkill {
+        let text = format!("---\nname: {name}\ndescription: {description}\n{rest}");
+        FoundSkill { skill: Arc::new(Skill::read(name, &text).unwrap()), file: PathBuf::new() }
+    }
+
+    fn found(task: &str) -> Vec<(String, PassageKind)> {
+        let round = "metadata:\n  cortex-phrases: make the night round in {room}\n---\n# Procedure\n- go to {room}\n";
+        let skills = [
+            skill("night-round", "Looks after the rooms at night.", round),
+            skill(
+                "water-plants",
+                "How to water the plants of the house. Use it for watering.",
+                "---\nOnly the pots.\n",
+            ),
+        ];
+        let query = ContextQuery { task: task.to_owned(), revisions: Vec::new(), class: TaskClass::Action };
+        fitting(&skills, &query).into_iter().map(|passage| (passage.place, passage.kind)).collect()
+    }
+
+    #[test]
+    fn a_skill_fires_by_its_sentence_or_by_what_it_is_about_and_else_not_at_all() {
+        let procedure = vec!["go to the kitchen".to_owned()];
+        let asked = ("night-round".to_owned(), PassageKind::Skill { procedure });
+        assert_eq!(found("make the night round in the kitchen"), [asked]);
+        let about = ("water-plants".to_owned(), PassageKind::Skill { procedure: Vec::new() });
+        assert_eq!(found("please water the plants"), std::slice::from_ref(&about));
+        assert_eq!(found("Watering plants now"), [about]);
+        for other in ["go to the kitchen", "water", "bring me a plant from the garden shop", "what is at night?", ""] {
+            assert_eq!(found(other), [], "{other}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Skills that people write while the robot runs: used by the next task, without a model and with one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cortex_stories::{TestRobot, model, prompts, says};
+
+const ROUND: &str = "---
+name: night-round
+description: Looks after the rooms at night.
+metadata:
+  cortex-phrases: make the night round in {room}
+---
+Go quietly, and say nothing.
+
+## Procedure
+
+1. go to {room}
+2. look around
+3. go to the living room
+";
+
+/// Writes a skill of this name.
+fn write(skills: &Path, name: &str, text: &str) {
+    let folder = skills.join(name);
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join("SKILL.md"), text).expect("a file");
+}
+
+/// A robot whose skills lie in this folder.
+fn robot() -> (TestRobot, PathBuf) {
+    let mut test_robot = TestRobot::empty();
+    let skills = test_robot.state().join("skills");
+    test_robot.configure(&format!("[skills]\nfolders = [{:?}]\n", skills.to_string_lossy()));
+    (test_robot, skills)
+}
+
+#[tokio::test]
+async fn a_skill_that_is_written_while_cortex_runs_is_used_by_the_next_task_without_a_model() {
+    let (mut test_robot, skills) = robot();
+    test_robot.start("sim", "cortex-sim", &[]).await;
+    test_robot.start_cortex(&["--model", "reflex"]).await;
+    let round = "make the night round in the kitchen";
+    let sent = test_robot.send(round).await;
+    assert_eq!(sent.status(), "failed", "nobody has said how: {sent:#?}");
+
+    write(&skills, "night-round", ROUND);
+    let sent = test_robot.send(round).await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+    assert_eq!(sent.started(), ["base.go_to", "camera.look", "base.go_to"]);
+    assert!(sent.lines().join("\n").contains("on record: [skills: night-round]"), "{:#?}", sent.lines());
+    assert!(sent.output().contains("I see a kettle, a table and a red cup."), "{}", sent.output());
+
+    write(&skills, "night-round", &ROUND.replace("3. go to the living room\n", ""));
+    let sent = test_robot.send(round).await;
+    assert_eq!(sent.started(), ["base.go_to", "camera.look"], "the next task uses what is written now");
+
+    write(&skills, "night-round", &ROUND.replace("look around", "juggle with knives"));
+    let sent = test_robot.send(round).await;
+    assert_eq!((sent.status(), sent.started()), ("failed", Vec::new()), "half of it would be worse than nothing");
+    assert!(sent.output().contains("The skill 'night-round' says how to do that."), "{}", sent.output());
+    assert!(sent.output().contains("juggle with knives"), "{}", sent.output());
+
+    write(&skills, "night-round", "no front matter");
+    let sent = test_robot.send(round).await;
+    assert_eq!(sent.status(), "failed", "{sent:#?}");
+    test_robot.process("cortex").wait_for_log("SKILL.md is no skill: it does not begin with a line '---'", 1).await;
+    let (code, told, _) = test_robot.run("cortex", &["skill", "check"]).await;
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("night-round/SKILL.md: it does not begin with a line '---'"), "{told}");
+    write(&skills, "night-round", ROUND);
+    let (code, told, _) = test_robot.run("cortex", &["skill", "list"]).await;
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("say: make the night round in {room}; also without a model"), "{told}");
+}
+
+#[tokio::test]
+async fn a_model_is_shown_the_skill_that_fits_and_no_other() {
+    let (mut test_robot, skills) = robot();
+    write(&skills, "night-round", ROUND);
+    let text = "---\nname: water-plants\ndescription: How to water the plants.\n---\nOnly the pots by the window.\n";
+    write(&skills, "water-plants", text);
+    test_robot.start("sim", "cortex-sim", &[]).await;
+    let model = model([says("I can't water anything."), says("I can't water anything.")]).await;
+    test_robot.start_cortex_with(&model).await;
+    let sent = test_robot.send("please water the plants").await;
+    let told = prompts(&model);
+    let first = told.first().map(String::as_str).unwrap_or_default();
+    assert!(first.contains("Skills: how people want such a task done on this robot"), "{first}\n{sent:#?}");
+    assert!(first.contains("[skills: water-plants]") && first.contains("Only the pots by the window."), "{first}");
+    assert!(!first.contains("night-round"), "{first}");
+}
