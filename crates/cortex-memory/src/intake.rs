@@ -347,4 +347,6 @@ fn place_of(location: Option<&Location>, arrival: &Arrival<'_>) -> Option<Value>
 }
 
 #[cfg(test)]
+mod fuzzed;
+#[cfg(test)]
 mod tests;

@@ -8,6 +8,8 @@
 //! - [`SkillSource`]: those that fit a task, for its plan.
 
 mod folders;
+#[cfg(test)]
+mod fuzzed;
 mod skill;
 mod source;
 mod words;
