@@ -1,5 +1,7 @@
 //! Skills that people write while the robot runs: used by the next task, without a model and with one.
 
+#![expect(clippy::expect_used, reason = "a test whose set-up fails ends here, and says why")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

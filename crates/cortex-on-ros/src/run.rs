@@ -139,10 +139,9 @@ async fn serve(
     let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
     let gate = watch.as_ref().map(supervision::Watch::gate).unwrap_or_default();
     let provided = Provided::by(robot, recipe.as_ref(), &gate, resolved.runtime.calls, dry_run)?;
-    let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), gate, ..resolved.runtime };
-    let memory = OpenMemory::open(resolved.memory).await;
-    let skills = skills_of(resolved.skills, recipe.as_ref());
-    config.context = context_sources(&resolved.knowledge, memory.as_ref(), skills);
+    let memory = OpenMemory::open(resolved.memory.clone()).await;
+    let context = context_sources(&resolved, memory.as_ref(), recipe.as_ref());
+    let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), gate, context, ..resolved.runtime };
     keep_records(&mut config, robot, dry_run);
     // Before anything begins, whoever wants it.
     let stop_memory = stop_memory(&mut config);
@@ -261,12 +260,9 @@ async fn end_threads(self_watch: SelfWatch, stop: StopServer) {
 }
 
 /// What planning is told besides the task and the tools.
-fn context_sources(
-    knowledge: &KnowledgeSettings,
-    memory: Option<&OpenMemory>,
-    skills: Option<SkillSource>,
-) -> ContextSources {
-    let KnowledgeSettings { file, results, with_metadata, is_enabled } = knowledge;
+fn context_sources(resolved: &Resolved, memory: Option<&OpenMemory>, recipe: Option<&RobotRecipe>) -> ContextSources {
+    let skills = skills_of(resolved.skills.clone(), recipe);
+    let KnowledgeSettings { file, results, with_metadata, is_enabled } = &resolved.knowledge;
     let documents = is_enabled.then(|| -> Arc<dyn ContextSource> {
         Arc::new(Knowledge::new(Arc::new(SqliteStore::at(file)), *results, *with_metadata))
     });
