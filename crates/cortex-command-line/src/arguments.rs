@@ -163,6 +163,8 @@ pub enum MemoryCommand {
         /// The words.
         words: Vec<String>,
     },
+    /// What every plan is told: the body, what people said, the last tasks.
+    Bulletin,
     /// Say that something is so. It outranks what the robot saw before, until a sensor sees otherwise anew.
     Tell {
         /// The thing, such as "red cup".

@@ -44,6 +44,10 @@ pub(crate) async fn memory(arguments: MemoryArguments) -> anyhow::Result<ExitCod
             let episodes = memory.search_gists(&words.join(" "), FACTS).await?;
             say(&episodes.iter().map(|episode| format!("{}  {}", episode.id.0, episode.gist)).collect::<Vec<_>>())
         }
+        MemoryCommand::Bulletin => {
+            let bulletin = memory.bulletin().await?;
+            say(&Some(bulletin).filter(|text| !text.is_empty()).into_iter().collect::<Vec<_>>())
+        }
         MemoryCommand::Tell { thing, value, relation, by } => {
             memory.add(vec![told_by_a_person(thing, value, relation, by, wall_ms)]).await?;
             say(&["noted".to_owned()])

@@ -10,6 +10,7 @@
 //! The names of the questions follow `seeds/0`.
 
 mod answers;
+mod bulletin;
 mod consolidate;
 mod episode;
 mod error;

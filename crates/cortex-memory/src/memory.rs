@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::answers::{
     CurrentContext, Entity, Forgotten, FoundFact, Located, MemorySize, Noted, PresenceAnswer, Recollection,
 };
+use crate::bulletin::bulletin;
 use crate::episode::{Episode, EpisodeId, Outcome};
 use crate::error::MemoryError;
 use crate::fact::{Fact, FactAnswer, FactId, Now, ObservationRun};
@@ -151,6 +152,22 @@ impl Memory {
     pub async fn body_status(&self, now: &Now) -> Result<Vec<FactAnswer>, MemoryError> {
         let now = now.clone();
         self.ask(move |store| store.body(&now)).await
+    }
+
+    /// What people said and nothing contradicts, the last first.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub async fn told_by_people(&self, most: usize) -> Result<Vec<Fact>, MemoryError> {
+        self.ask(move |store| store.told_by_people(capped(most))).await
+    }
+
+    /// The bulletin: the body, what people said, and the last tasks, in at most 500 words. Of the same memory, the same bytes.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub async fn bulletin(&self) -> Result<String, MemoryError> {
+        bulletin(self).await
     }
 
     /// What goes on: the episodes, the body, and what was seen last, at most so many facts.

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, PassageKind};
 
 use crate::answers::{FoundFact, Located, NamedPresence, Recollection, Whereabouts};
+use crate::error::MemoryError;
 use crate::fact::{FactAnswer, Now};
 use crate::memory::Memory;
 use crate::observation::IS_AT;
@@ -18,6 +19,8 @@ use crate::words::key;
 
 /// The name under which passages are cited.
 const SOURCE: &str = "memory";
+/// The place of the bulletin.
+const BULLETIN: &str = "bulletin";
 /// Most passages for one task.
 const MOST_PASSAGES: usize = 8;
 /// Most bytes of all passages of one task.
@@ -62,8 +65,12 @@ impl ContextSource for MemorySource {
             text.push('\n');
             text.push_str(revision);
         }
-        let recalled = self.memory.recall(&text, MOST_PASSAGES, &now(&self.map)).await;
-        Ok(passages(&recalled.map_err(|error| ContextError(error.to_string()))?))
+        let told = |error: MemoryError| ContextError(error.to_string());
+        let bulletin = self.memory.bulletin().await.map_err(told)?;
+        let recalled = self.memory.recall(&text, MOST_PASSAGES, &now(&self.map)).await.map_err(told)?;
+        let bulletin = (!bulletin.is_empty()).then(|| passage(BULLETIN, None, bulletin, 0.0));
+        // It comes first: the most fitting of the others may be cut, and it is short.
+        Ok(bulletin.into_iter().chain(passages(&recalled)).collect())
     }
 }
 

@@ -80,7 +80,16 @@ async fn the_planner_is_shown_what_is_known_as_of_when_and_by_whom() {
     let source = MemorySource::new(memory, Arc::new(|| Some(map("7"))));
     let gather = async |task: &str| {
         let query = ContextQuery { task: task.to_owned(), revisions: Vec::new(), class: TaskClass::Action };
-        source.gather(&query).await.expect("passages")
+        let mut passages = source.gather(&query).await.expect("passages");
+        let bulletin = passages.remove(0);
+        assert_eq!(bulletin.place, "bulletin");
+        let text = "Body: robot battery 0.42, 2023-11-14T22:45:20Z.";
+        assert_eq!(
+            (bulletin.text.as_str(), bulletin.relevance),
+            (text, 0.0),
+            "whatever the task, and it answers nothing"
+        );
+        passages
     };
     let passages = gather("Fetch the red cup").await;
     assert_eq!(passages.len(), 1, "{passages:#?}");

@@ -8,10 +8,13 @@ use super::{Store, terms};
 use crate::answers::MemorySize;
 use crate::error::MemoryError;
 use crate::fact::{Fact, FactAnswer, Now};
-use crate::rules::LayerKind;
+use crate::observation::SourceKind;
+use crate::rules::{LayerKind, NOTES};
 
 /// Most readings of the body in one answer.
 const MOST_READINGS: usize = 100;
+/// Of the notes, so many are looked through for each that a person made: models note things, too.
+const OPINIONS_BETWEEN: usize = 10;
 
 impl Store {
     /// The last readings of the body, by subject and relation.
@@ -30,6 +33,14 @@ impl Store {
             facts.sort_by_key(|fact| std::cmp::Reverse(fact.seen_at.sequence));
             facts.truncate(most);
             Ok(answers(facts, now))
+        })
+    }
+
+    /// What people said and nothing contradicts, the last first.
+    pub(crate) fn told_by_people(&self, most: usize) -> Result<Vec<Fact>, MemoryError> {
+        self.read(|connection| {
+            let notes = latest(connection, std::iter::once(NOTES), most.saturating_mul(OPINIONS_BETWEEN))?;
+            Ok(notes.into_iter().filter(|fact| fact.source.kind == SourceKind::Person).take(most).collect())
         })
     }
 
