@@ -23,6 +23,7 @@ mod knowledge;
 mod memory;
 pub mod policy_report;
 pub mod recipe;
+mod recipe_layer;
 pub mod ros_program;
 mod skill;
 mod tape;

@@ -6,13 +6,13 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cortex_config::{self as config, Layers, MapChoice, MemorySettings};
+use cortex_config::{self as config, MapChoice, MemorySettings};
 use cortex_memory::{
     Claim, Forget, IS_AT, Memory, NOTES, Now, Observation, Rebuilt, Source, SourceKind, Value, render,
 };
-use cortex_recipe_file::{check, print_problems, text_of};
 
 use crate::arguments::{MemoryArguments, MemoryCommand};
+use crate::recipe_layer::layers;
 
 /// Facts of an answer.
 const FACTS: usize = 20;
@@ -74,16 +74,7 @@ pub(crate) async fn memory(arguments: MemoryArguments) -> anyhow::Result<ExitCod
 
 /// How the memory was set up. None: the recipe has mistakes, which were told.
 fn settings(arguments: &MemoryArguments) -> anyhow::Result<Option<MemorySettings>> {
-    let mut layers = Layers { file: config::file(arguments.config.as_deref()), ..Layers::default() };
-    if let Some(file) = &arguments.recipe {
-        match check(&text_of(file)?, file, |_| Vec::new()) {
-            Ok(recipe) => layers.recipe = recipe.cortex,
-            Err(problems) => {
-                print_problems(&problems, file);
-                return Ok(None);
-            }
-        }
-    }
+    let Some(layers) = layers(arguments.config.as_deref(), arguments.recipe.as_deref())? else { return Ok(None) };
     let settings = config::memory(&layers)?;
     Ok(Some(match &arguments.file {
         Some(file) => MemorySettings { file: file.clone(), ..settings },

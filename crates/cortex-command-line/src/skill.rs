@@ -5,11 +5,12 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use cortex_config::{self as config, Layers};
+use cortex_config as config;
 use cortex_recipe_file::folder_of;
 use cortex_skills::{FILE, Skill, SkillFolders, Skills};
 
 use crate::arguments::{SkillArguments, SkillCommand};
+use crate::recipe_layer::layers;
 
 /// The folder of skills beside a recipe.
 const BESIDE_RECIPE: &str = "skills";
@@ -17,10 +18,15 @@ const BESIDE_RECIPE: &str = "skills";
 const SHOWN: usize = 100;
 
 pub(crate) fn skill(arguments: &SkillArguments) -> anyhow::Result<ExitCode> {
-    let layers = Layers { file: config::file(arguments.config.as_deref()), ..Layers::default() };
-    let beside = arguments.recipe.as_deref().map(|recipe| folder_of(recipe).join(BESIDE_RECIPE));
-    let configured = config::skill_folders(&layers)?.unwrap_or_default();
-    let folders: Vec<PathBuf> = beside.into_iter().chain(configured).collect();
+    let recipe = arguments.recipe.as_deref();
+    let Some(layers) = layers(arguments.config.as_deref(), recipe)? else { return Ok(ExitCode::FAILURE) };
+    let beside = recipe.map(|recipe| folder_of(recipe).join(BESIDE_RECIPE));
+    let configured = config::skill_folders(&layers)?;
+    anyhow::ensure!(
+        configured.is_some() || matches!(&arguments.command, SkillCommand::Check { paths } if !paths.is_empty()),
+        "skills are switched off: the configuration has skills.enable_skills = false"
+    );
+    let folders: Vec<PathBuf> = beside.into_iter().chain(configured.unwrap_or_default()).collect();
     match &arguments.command {
         SkillCommand::List => list(&SkillFolders::new(folders.clone()).read(), &folders),
         SkillCommand::Show { name } => show(&SkillFolders::new(folders).read(), name),

@@ -70,7 +70,7 @@ impl DeclaredSentence {
         })
     }
 
-    /// What a text says for what is left open, each as short as it can be; none if the text is not this sentence.
+    /// What a text says for what is left open; none if the text is not this sentence, or can be cut in two ways.
     #[must_use]
     pub fn said(&self, text: &str) -> Option<BTreeMap<String, String>> {
         if text.contains(['"', '“', '”', ';', ':', '\n']) {
@@ -92,7 +92,7 @@ impl DeclaredSentence {
                 Piece::Open(name) => {
                     let after: Vec<&str> = self.pieces.get(index + 1..)?.iter().map_while(Piece::word).collect();
                     let rest = words.get(at..)?;
-                    let length = if after.is_empty() { rest.len() } else { first_place(rest, &after)? };
+                    let length = if after.is_empty() { rest.len() } else { only_place(rest, &after)? };
                     let taken = rest.get(..length)?;
                     if !(1..=MOST_WORDS).contains(&length) || taken.iter().any(|word| joins(word)) {
                         return None;
@@ -138,10 +138,13 @@ fn joins(word: &str) -> bool {
     word.contains([',', '.', '!', '?']) || JOINTS.contains(&word.to_lowercase().as_str())
 }
 
-/// Where these words stand, after at least one other.
-fn first_place(words: &[&str], literal: &[&str]) -> Option<usize> {
+/// Where these words stand, after at least one other. None also where they stand twice: what can be cut in two ways says
+/// nothing for certain.
+fn only_place(words: &[&str], literal: &[&str]) -> Option<usize> {
     let is_there = |window: &[&str]| window.iter().zip(literal).all(|(word, piece)| word.to_lowercase() == *piece);
-    words.get(1..)?.windows(literal.len()).position(is_there).map(|place| place + 1)
+    let mut places = words.get(1..)?.windows(literal.len()).enumerate().filter(|(_, window)| is_there(window));
+    let (place, _) = places.next()?;
+    places.next().is_none().then_some(place + 1)
 }
 
 #[cfg(test)]
@@ -160,6 +163,7 @@ mod tests {
         for other in [
             "remember that the key is on the shelf",
             "remember that is in the drawer",
+            "remember that the box that is in the hall is in the kitchen",
             "remember that the key is in",
             "don't remember that the key is in the drawer",
             "remember that the key is in the drawer if the light is on",

@@ -25,6 +25,7 @@ use crate::source::{MapInUse, now};
 use crate::spoken::SpokenTasks;
 use crate::sqlite::{Forget, Span, SpatialQuery};
 use crate::time::from_rfc3339;
+use crate::words::key;
 use crate::{render, source};
 
 /// The tool that forgets: what it did can't be undone.
@@ -44,14 +45,16 @@ const PLANNER: &str = "planner";
 pub struct MemoryTools {
     memory: Memory,
     map: MapInUse,
+    /// The frame of the map.
+    map_frame: String,
     spoken: SpokenTasks,
 }
 
 impl MemoryTools {
-    /// The tools of this memory. `spoken`: what people said in the tasks under way.
+    /// The tools of this memory. `map_frame`: the frame of the map. `spoken`: what people said in the tasks under way.
     #[must_use]
-    pub fn new(memory: Memory, map: MapInUse, spoken: SpokenTasks) -> Self {
-        Self { memory, map, spoken }
+    pub fn new(memory: Memory, map: MapInUse, map_frame: String, spoken: SpokenTasks) -> Self {
+        Self { memory, map, map_frame, spoken }
     }
 
     /// What is offered.
@@ -84,7 +87,7 @@ impl MemoryTools {
             "spatial_query" => {
                 let Around { x_m, y_m, radius_m, most } = read(arguments)?;
                 let map = now.map.clone().ok_or(ToolProblem::NoMap)?;
-                let region = Region { x_m, y_m, radius_m, frame: "map".to_owned(), map };
+                let region = Region { x_m, y_m, radius_m, frame: self.map_frame.clone(), map };
                 let found = memory.spatial_query(SpatialQuery { region, past: false }, entries(most), &now).await?;
                 told(sentences(&found), None)
             }
@@ -138,7 +141,8 @@ impl MemoryTools {
     async fn add(&self, mission: &MissionId, said: Said, wall_ms: u64) -> Result<Json, ToolProblem> {
         let Said { thing, relation, value } = said;
         let relation = relation.filter(|relation| !relation.trim().is_empty()).unwrap_or_else(|| IS_AT.to_owned());
-        let source = match self.spoken.who_said(mission, &thing, &value) {
+        let person = self.spoken.who_said(mission, &thing, &value).filter(|_| key(&relation) == IS_AT);
+        let source = match person {
             Some(person) => Source { kind: SourceKind::Person, name: person },
             None => Source { kind: SourceKind::Model, name: PLANNER.to_owned() },
         };

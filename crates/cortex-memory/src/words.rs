@@ -28,11 +28,11 @@ pub(crate) fn key(name: &str) -> String {
     words.join(" ")
 }
 
-/// A name as it is shown: as it was written, without an article in front.
+/// A name as it is shown: as it was written, without an article in front. A capital one belongs to the name: "La Paz".
 pub(crate) fn named(name: &str) -> &str {
     let name = name.trim();
     match name.split_once(char::is_whitespace) {
-        Some((first, rest)) if ARTICLES.contains(&first.to_lowercase().as_str()) => rest.trim_start(),
+        Some((first, rest)) if ARTICLES.contains(&first) => rest.trim_start(),
         _ => name,
     }
 }

@@ -42,6 +42,24 @@ async fn an_episode_keeps_what_happened_also_when_it_failed() {
     assert!(memory.begin_episode("x", u64::MAX).await.is_err());
 }
 
+/// The result of the task that forgot it brought the name back, right after it was erased.
+#[tokio::test]
+async fn regression_a_name_that_was_forgotten_came_back_with_the_end_of_the_task() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let memory = open(folder.path()).await;
+    memory.add(vec![camera("red cup", is_at("kitchen"), 0)]).await.unwrap();
+    let episode = memory.begin_episode("forget everything about the red cup", START).await.unwrap();
+    memory.forget(Forget::Subject("the red cup".to_owned())).await.unwrap();
+    let ended = memory.end_episode(episode, Outcome::Succeeded, "Done: memory forget (\"the red cup\").", START).await;
+    let ended = ended.expect("it ends");
+    assert!(!ended.gist.contains("red cup") && ended.gist.contains("[forgotten]"), "{}", ended.gist);
+    assert!(memory.search_gists("red cup", 5).await.unwrap().is_empty());
+    // What begins later may speak of it again.
+    let later = memory.begin_episode("fetch the red cup", START + MINUTE).await.unwrap();
+    let ended = memory.end_episode(later, Outcome::Succeeded, "", START + 2 * MINUTE).await.unwrap();
+    assert!(ended.gist.contains("red cup"), "{}", ended.gist);
+}
+
 #[tokio::test]
 async fn gists_are_found_by_their_words() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,15 +1,22 @@
-//! Questions that a document answers, without a language model.
+//! What is on record without a language model: documents answer questions, skills say how tasks are done.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::time::Duration;
 
 use cortex_core::mission::MissionSetup;
-use cortex_core::{ChatModel as _, Context, ContextPassage, Effect, Input, Mission, MissionLimits, ToolSet};
+use cortex_core::{
+    ChatModel as _, Context, ContextPassage, Effect, Input, MissingSource, Mission, MissionLimits, PassageKind, ToolSet,
+};
 use cortex_model::Reflex;
 use cortex_protocol::{MissionResult, MissionStatus, ToolPhase, ToolSpec};
 
 /// A robot that drives, with documents in which these passages were found.
 async fn mission(task: &str, passages: Vec<ContextPassage>) -> MissionResult {
+    mission_with(task, Context { passages, missing: Vec::new() }).await
+}
+
+/// The same, with this on record.
+async fn mission_with(task: &str, context: Context) -> MissionResult {
     let go_to = ToolSpec::new("base.go_to".into(), "Drives to a place.".to_owned())
         .with_parameters(serde_json::json!({
             "type": "object", "properties": {"place": {"enum": ["kitchen", "bedroom"]}}, "required": ["place"],
@@ -38,8 +45,7 @@ async fn mission(task: &str, passages: Vec<ContextPassage>) -> MissionResult {
         for effect in mission.handle(Duration::ZERO, input) {
             match effect {
                 Effect::GatherContext { gathering, .. } => {
-                    let context = Context { passages: passages.clone(), missing: Vec::new() };
-                    inputs.push(Input::ContextGathered { gathering, context });
+                    inputs.push(Input::ContextGathered { gathering, context: context.clone() });
                 }
                 Effect::AskModel { request, chat } => {
                     inputs.push(Input::ModelReplied { request, reply: Reflex::default().chat(&chat).await });
@@ -63,7 +69,7 @@ fn passage(text: &str, relevance: f64) -> ContextPassage {
         as_of: None,
         text: text.to_owned(),
         relevance,
-        kind: cortex_core::PassageKind::default(),
+        kind: PassageKind::default(),
     }
 }
 
@@ -90,4 +96,40 @@ async fn a_command_is_carried_out_or_refused_whatever_is_on_record() {
     let result = mission("descale the kettle", passages).await;
     assert_eq!(result.status, MissionStatus::Failed, "{}", result.output);
     assert!(result.steps.is_empty());
+}
+
+fn skill(steps: &[&str]) -> ContextPassage {
+    let procedure = steps.iter().map(|step| (*step).to_owned()).collect();
+    let kind = PassageKind::Skill { procedure };
+    ContextPassage { source: "skills".to_owned(), place: "night-round".to_owned(), kind, ..passage("Go round.", 1.0) }
+}
+
+#[tokio::test]
+async fn the_steps_of_a_skill_are_done_in_their_order_or_none_of_them() {
+    let result = mission("make the night round", vec![skill(&["go to the bedroom.", "go to the kitchen"])]).await;
+    assert_eq!(result.status, MissionStatus::Succeeded, "{}", result.output);
+    let places: Vec<&serde_json::Value> = result.steps.iter().map(|step| &step.arguments["place"]).collect();
+    assert_eq!(places, ["bedroom", "kitchen"]);
+    let result = mission("make the night round", vec![skill(&["go to the bedroom", "fly to the moon"])]).await;
+    assert_eq!((result.status, result.steps.len()), (MissionStatus::Failed, 0), "{}", result.output);
+    assert!(result.output.contains("The skill 'night-round' says how to do that"), "{}", result.output);
+}
+
+/// The words of a skill answer no question: they say what is to be done.
+#[tokio::test]
+async fn a_skill_is_no_record_that_answers_a_question() {
+    let result = mission("how do I make the night round?", vec![skill(&[])]).await;
+    assert!(!result.output.contains("Go round."), "{}", result.output);
+}
+
+/// One of them may say how this very task is to be done, more carefully than its words do.
+#[tokio::test]
+async fn regression_a_task_was_done_without_the_skills_that_could_not_be_read() {
+    let missing = MissingSource { source: "skills".to_owned(), because: "it did not answer within 500 ms".to_owned() };
+    let result = mission_with("go to the kitchen", Context { passages: Vec::new(), missing: vec![missing] }).await;
+    assert_eq!((result.status, result.steps.len()), (MissionStatus::Failed, 0), "{}", result.output);
+    assert!(result.output.contains("The skills could not be read"), "{}", result.output);
+    let missing = MissingSource { source: "knowledge".to_owned(), because: "the disk is full".to_owned() };
+    let result = mission_with("go to the kitchen", Context { passages: Vec::new(), missing: vec![missing] }).await;
+    assert_eq!(result.status, MissionStatus::Succeeded, "{}", result.output);
 }

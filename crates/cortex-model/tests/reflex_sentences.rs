@@ -335,7 +335,14 @@ async fn regression_a_declared_sentence_was_not_understood_where_it_named_a_plac
     ] {
         assert_eq!(planned(task, tools.clone()).await, plan, "{task}");
     }
+    let place = json!({"place": {"type": "string"}});
+    tools.push(tool("base-drive", Phase::Execution, "Drives.", place, &["bring the robot over to {place}"]));
+    for task in ["bring the robot over to the dock in ten minutes", "bring the robot over to it"] {
+        let reply = planned(task, tools.clone()).await;
+        assert!(!reply.starts_with("base-drive"), "nothing moves by words that nobody has read: {reply}");
+    }
     for task in [
+        "remember that it is in the kitchen",
         "remember that the key is in the kitchen and go to the office",
         "remember that the key is in the kitchen if the light is on",
         "don't remember that the key is in the kitchen",

@@ -1,7 +1,7 @@
 //! The memory of the running robot: it is fed from topics, follows the map in use, and keeps an episode of each task that acts.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cortex_config::{MapChoice, MemorySettings};
@@ -15,7 +15,7 @@ use cortex_protocol::robot_view::{GridMap, RobotSight};
 use cortex_protocol::{CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, Origin};
 use cortex_robot::Robot;
 use cortex_ros::{HeardMessage, RobotViews, TopicFeed};
-use cortex_runtime::Events;
+use cortex_runtime::{Events, Runtime};
 use sha2::{Digest as _, Sha256};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -36,9 +36,40 @@ const MOST_PROBLEMS: usize = 100;
 /// A memory that is open.
 pub struct OpenMemory {
     memory: Memory,
-    map: Arc<Mutex<Option<MapRef>>>,
+    map: Arc<Map>,
     spoken: SpokenTasks,
     settings: MemorySettings,
+}
+
+/// The map in use.
+#[derive(Default)]
+struct Map {
+    known: Mutex<Option<KnownMap>>,
+    /// Held while a map is looked at: what was observed meanwhile waits until it is known in which map it holds.
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// A map, and since when it is in use, by the wall clock in milliseconds since 1970. What was observed before holds in another
+/// one, perhaps.
+#[derive(Clone, PartialEq, Eq)]
+struct KnownMap {
+    map: MapRef,
+    since_ms: u64,
+}
+
+impl Map {
+    fn known(&self) -> Option<KnownMap> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, known: Option<KnownMap>) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
+    }
+
+    /// The map in which what was observed then holds.
+    fn at(&self, wall_ms: u64) -> Option<MapRef> {
+        self.known().filter(|known| known.since_ms <= wall_ms).map(|known| known.map)
+    }
 }
 
 impl OpenMemory {
@@ -47,11 +78,11 @@ impl OpenMemory {
         let settings = settings?;
         match Memory::open(&settings.file, settings.rules.clone()).await {
             Ok(memory) => {
-                let map = match &settings.map {
-                    MapChoice::Fixed(map) => Some(map.clone()),
-                    MapChoice::None | MapChoice::Topic { .. } => None,
-                };
-                Some(Self { memory, map: Arc::new(Mutex::new(map)), spoken: SpokenTasks::default(), settings })
+                let map = Map::default();
+                if let MapChoice::Fixed(fixed) = &settings.map {
+                    map.set(Some(KnownMap { map: fixed.clone(), since_ms: 0 }));
+                }
+                Some(Self { memory, map: Arc::new(map), spoken: SpokenTasks::default(), settings })
             }
             Err(problem) => {
                 tracing::error!("the robot remembers nothing: {problem}");
@@ -69,7 +100,8 @@ impl OpenMemory {
     /// The memory as tools.
     #[must_use]
     pub fn tools(&self) -> MemoryTools {
-        MemoryTools::new(self.memory.clone(), self.map_in_use(), self.spoken.clone())
+        let map_frame = self.settings.map_frame.clone();
+        MemoryTools::new(self.memory.clone(), self.map_in_use(), map_frame, self.spoken.clone())
     }
 
     /// The memory for people.
@@ -80,12 +112,12 @@ impl OpenMemory {
 
     fn map_in_use(&self) -> MapInUse {
         let map = Arc::clone(&self.map);
-        Arc::new(move || locked(&map).clone())
+        Arc::new(move || map.known().map(|known| known.map))
     }
 
-    /// Begins to remember what the robot observes, and the tasks that these events tell of.
+    /// Begins to remember what the robot observes, and the tasks of this runtime; none, where nothing really happens.
     #[must_use]
-    pub fn remember(self, robot: &Robot, events: Option<Events>) -> Remembering {
+    pub fn remember(self, robot: &Robot, runtime: Option<&Runtime>) -> Remembering {
         let Self { memory, map, spoken, settings } = self;
         let topics: BTreeSet<String> = settings.readings.iter().map(|reading| reading.topic.clone()).collect();
         let feed = TopicFeed::start(&robot.graph, &robot.endpoints, &robot.discovery, topics);
@@ -105,8 +137,11 @@ impl OpenMemory {
         };
         tasks.spawn(intake.run(feed));
         let ending = CancellationToken::new();
-        let episodes = Episodes { memory, spoken, open: BTreeMap::new() };
-        let episodes = events.map(|events| tokio::spawn(episodes.run(events, ending.clone())));
+        let episodes = runtime.map(|runtime| {
+            // Apart from the episodes, which wait for the disk: what a person said must be known when it is to be noted.
+            tasks.spawn(listen(runtime.events(), spoken));
+            tokio::spawn(Episodes { memory, open: BTreeMap::new() }.run(runtime.events(), ending.clone()))
+        });
         Remembering { _tasks: tasks, episodes, ending }
     }
 }
@@ -130,10 +165,6 @@ impl Remembering {
     }
 }
 
-fn locked(map: &Mutex<Option<MapRef>>) -> MutexGuard<'_, Option<MapRef>> {
-    map.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// The wall clock, in milliseconds since 1970.
 fn wall_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -146,7 +177,7 @@ struct Intake {
     readings: Vec<TopicReading>,
     places: Vec<NamedRegion>,
     map_frame: String,
-    map: Arc<Mutex<Option<MapRef>>>,
+    map: Arc<Map>,
     /// What was said to be wrong with messages. Each is said once.
     told: BTreeSet<String>,
     /// Why nothing could be written last.
@@ -160,9 +191,12 @@ impl Intake {
             if heard.is_empty() {
                 return;
             }
-            let map = locked(&self.map).clone();
+            let map = Arc::clone(&self.map);
+            // A map that is being looked at is waited for.
+            let turn = map.turn.lock().await;
             let observations: Vec<Observation> =
-                heard.iter().flat_map(|message| self.observations(message, map.as_ref())).collect();
+                heard.iter().flat_map(|message| self.observations(message, map.at(message.wall_ms).as_ref())).collect();
+            drop(turn);
             if !observations.is_empty() {
                 let written = self.memory.add(observations).await;
                 self.note(written.err());
@@ -205,18 +239,39 @@ impl Intake {
     }
 }
 
-/// Keeps the map in use: its version is what it looks like, so that the same map after a restart is the same.
-async fn follow_map(views: RobotViews, topic: String, id: String, map: Arc<Mutex<Option<MapRef>>>) {
+/// Keeps the map in use: its version is what it looks like, so that the same map after a restart is the same. Where there is
+/// none, or one that can't be read, none is in use: nobody is sent to a pose by mistake.
+async fn follow_map(views: RobotViews, topic: String, id: String, map: Arc<Map>) {
     let mut sights = views.watch(&topic, None, None);
+    let (mut last, mut told): (Option<KnownMap>, Option<String>) = (None, None);
     while let Some(sight) = sights.next().await {
-        let RobotSight::Map(grid) = sight else { continue };
+        let came_ms = wall_ms();
+        let _turn = map.turn.lock().await;
+        map.set(None);
+        let grid = match sight {
+            RobotSight::Map(grid) => grid,
+            RobotSight::Absent { reason } | RobotSight::Unusable { reason } => {
+                if told.as_ref() != Some(&reason) {
+                    tracing::info!("no map is in use, so poses are not remembered: {reason}");
+                    told = Some(reason);
+                }
+                last = None;
+                continue;
+            }
+            _ => continue,
+        };
         // Of a large map, some hundred milliseconds of work.
         let Ok(version) = tokio::task::spawn_blocking(move || version(&grid)).await else { continue };
         let in_use = MapRef { id: id.clone(), version };
-        let before = locked(&map).replace(in_use.clone());
-        if before.as_ref() != Some(&in_use) {
-            tracing::info!("the map in use is {} {}", in_use.id, in_use.version);
-        }
+        let known = match last.take().filter(|last| last.map == in_use) {
+            Some(same) => same,
+            None => {
+                tracing::info!("the map in use is {} {}", in_use.id, in_use.version);
+                KnownMap { map: in_use, since_ms: came_ms }
+            }
+        };
+        map.set(Some(known.clone()));
+        (last, told) = (Some(known), None);
     }
 }
 
@@ -234,10 +289,26 @@ fn version(grid: &GridMap) -> String {
     digest.finalize().iter().take(VERSION_BYTES).map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Hears what people say in their tasks. A person's own words count as such; those of events and of other systems do not.
+async fn listen(mut events: Events, spoken: SpokenTasks) {
+    let hear = |mission: &MissionId, origin: &Origin, words: &str| {
+        if PEOPLE.contains(&origin.channel.as_str()) {
+            spoken.hear(mission, &one_line(&origin.client, NAME_CHARACTERS), words);
+        }
+    };
+    while let Some(event) = events.next().await {
+        match &event.data.payload {
+            MissionEvent::Accepted { task, .. } => hear(&event.subject, &event.data.origin, task),
+            MissionEvent::TaskRevised { text, origin } => hear(&event.subject, origin, text),
+            MissionEvent::Finished { .. } => spoken.end(&event.subject),
+            _ => {}
+        }
+    }
+}
+
 /// Keeps an episode of each task that acts, from when it is known to be one.
 struct Episodes {
     memory: Memory,
-    spoken: SpokenTasks,
     open: BTreeMap<MissionId, Task>,
 }
 
@@ -262,22 +333,13 @@ impl Episodes {
         }
     }
 
-    /// A person's own words count as such; those of events and of other systems do not.
-    fn hear(&self, mission: &MissionId, origin: &Origin, words: &str) {
-        if PEOPLE.contains(&origin.channel.as_str()) {
-            self.spoken.hear(mission, &one_line(&origin.client, NAME_CHARACTERS), words);
-        }
-    }
-
     async fn note(&mut self, event: &CloudEvent) {
         let mission = &event.subject;
         match &event.data.payload {
             MissionEvent::Accepted { task, .. } => {
-                self.hear(mission, &event.data.origin, task);
                 let text = one_line(task, EPISODE_CHARACTERS);
                 self.open.insert(mission.clone(), Task { text, episode: None });
             }
-            MissionEvent::TaskRevised { text, origin } => self.hear(mission, origin, text),
             MissionEvent::Classified { class } if !class.is_answered_by_words() => {
                 let Some(task) = self.open.get_mut(mission).filter(|task| task.episode.is_none()) else { return };
                 match self.memory.begin_episode(&task.text, wall_ms()).await {
@@ -286,7 +348,6 @@ impl Episodes {
                 }
             }
             MissionEvent::Finished { result } => {
-                self.spoken.end(mission);
                 let Some(episode) = self.open.remove(mission).and_then(|task| task.episode) else { return };
                 let (outcome, detail) = (outcome(result), one_line(result.words(), EPISODE_CHARACTERS));
                 if let Err(problem) = self.memory.end_episode(episode, outcome, &detail, wall_ms()).await {

@@ -31,7 +31,7 @@ impl RobotMemory {
         };
         let tools = runtime.register(tools);
         tools.offer_tools(specs).await;
-        let remembering = memory.remember(robot, (!dry_run).then(|| runtime.events()));
+        let remembering = memory.remember(robot, (!dry_run).then_some(runtime));
         Self(Some(Parts { tools, remembering, for_people }))
     }
 

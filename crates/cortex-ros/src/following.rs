@@ -7,6 +7,7 @@ use std::time::Duration;
 use cortex_interfaces::MessageView;
 use cortex_ros_client::dynamic::{Endpoints, Subscription};
 use cortex_ros_client::graph::Graph;
+use cortex_ros_client::qos::Reliability;
 use cortex_ros_client::{GraphWatch, QosProfile, RosError};
 use tokio::sync::watch;
 
@@ -17,6 +18,8 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// How long the middleware may take to connect with a publisher that is on the graph. One that was killed is never connected
 /// with.
 const CONNECT: Duration = Duration::from_secs(2);
+/// Messages that the middleware keeps where none may be missed.
+const KEPT: usize = 200;
 
 /// Who is told of a topic. Must not block.
 pub(crate) trait TopicListener: Send + Sync {
@@ -28,6 +31,14 @@ pub(crate) trait TopicListener: Send + Sync {
 
     /// A message has come. Kept: a publisher had it from before.
     fn message(&self, message: MessageView<'_>, kept: bool);
+
+    /// So many messages were lost so far, because they came faster than they were taken.
+    fn dropped(&self, _messages: u64) {}
+
+    /// Whether none may be missed where publishers see to that. Else the latest are what counts.
+    fn wants_all(&self) -> bool {
+        false
+    }
 }
 
 /// Where topics are followed.
@@ -58,7 +69,7 @@ impl TopicFollower {
             let mut named = types.iter();
             match (named.next(), named.next()) {
                 (None, _) => listener.absent(&nobody_publishes(topic)),
-                (Some(only), None) => match self.open(topic, only).await {
+                (Some(only), None) => match self.open(topic, only, listener.wants_all()).await {
                     Ok(heard) => {
                         listen(topic, heard, &types, &mut graph, listener).await;
                         continue;
@@ -78,12 +89,19 @@ impl TopicFollower {
         }
     }
 
-    async fn open(&self, topic: &str, type_name: &str) -> Result<Heard, RosError> {
+    async fn open(&self, topic: &str, type_name: &str, wants_all: bool) -> Result<Heard, RosError> {
         let type_name = type_name.to_owned();
         let interface = self.discovery.shared().interface(move |interfaces| interfaces.message(&type_name)).await?;
         self.endpoints.check_topic(topic, &interface)?;
+        let offered = self.endpoints.offered(topic)?;
+        let are_reliable = offered.iter().all(|(reliability, _)| *reliability == Reliability::Reliable);
+        // One that is reliable hears nobody who is not.
+        let quality = match wants_all && are_reliable {
+            true => QosProfile::RELIABLE.keep_last(KEPT),
+            false => QosProfile::BEST_EFFORT,
+        };
         let (live, kept) = tokio::try_join!(
-            self.endpoints.subscribe(topic, &interface, QosProfile::BEST_EFFORT),
+            self.endpoints.subscribe(topic, &interface, quality),
             self.endpoints.subscribe(topic, &interface, QosProfile::TRANSIENT_LOCAL),
         )?;
         Ok(Heard { live, kept: Some(kept) })
@@ -121,6 +139,7 @@ async fn listen(
                 // What was kept is older from now on.
                 heard.kept = None;
                 listener.message(message.view(), false);
+                listener.dropped(heard.live.dropped());
             }
             message = kept => {
                 let Some(message) = message else { return ended(listener).await };

@@ -1,4 +1,5 @@
-//! Every message of chosen topics, of any type, as JSON: for whoever must not miss one, as a memory.
+//! Every message of chosen topics, of any type, as JSON, as far as their publishers and this machine keep up: what is lost
+//! is said once.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -118,9 +119,26 @@ impl TopicListener for Listener {
             is_of_unknown_age: kept && !is_stamped,
         };
         // A reader that is gone wants nothing more.
-        if let Err(mpsc::error::TrySendError::Full(_)) = self.sender.try_send(heard)
-            && !self.is_lossy.swap(true, Ordering::Relaxed)
-        {
+        if let Err(mpsc::error::TrySendError::Full(_)) = self.sender.try_send(heard) {
+            self.lose();
+        }
+    }
+
+    fn dropped(&self, messages: u64) {
+        if messages > 0 {
+            self.lose();
+        }
+    }
+
+    fn wants_all(&self) -> bool {
+        true
+    }
+}
+
+impl Listener {
+    /// Says once that messages are lost.
+    fn lose(&self) {
+        if !self.is_lossy.swap(true, Ordering::Relaxed) {
             tracing::warn!("messages of {} come faster than they are taken in; some are lost", self.topic);
         }
     }

@@ -13,7 +13,7 @@ use futures::future::join_all;
 /// Most bytes of one passage that are kept; a planner is shown less.
 const PASSAGE_BYTES: usize = 8_192;
 /// Most bytes of one skill that are kept.
-const SKILL_BYTES: usize = 32_768;
+const SKILL_BYTES: usize = 128 << 10;
 
 /// The sources of what the robot has on record, in the order in which they are shown.
 #[derive(Clone)]

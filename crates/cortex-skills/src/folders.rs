@@ -27,6 +27,8 @@ struct Reading {
     changed: Option<SystemTime>,
     bytes: u64,
     skill: Result<Arc<Skill>, SkillProblem>,
+    /// Whether it was a skill before, and is none any more: somebody is writing it, perhaps.
+    was_skill: bool,
 }
 
 /// What the folders hold.
@@ -54,6 +56,14 @@ pub struct SkillTrouble {
     pub file: PathBuf,
     /// Why, as a sentence without a subject.
     pub problem: String,
+    /// Whether it was a skill before, in this life of the process.
+    pub was_skill: bool,
+}
+
+impl SkillTrouble {
+    fn new(file: &Path, problem: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), problem: problem.into(), was_skill: false }
+    }
 }
 
 impl SkillFolders {
@@ -76,15 +86,18 @@ impl SkillFolders {
         let (mut found, mut seen) = (Skills::default(), BTreeSet::new());
         let mut by_name: BTreeMap<String, FoundSkill> = BTreeMap::new();
         for folder in &self.folders {
-            let files = match files(folder) {
+            let mut files = match files(folder) {
                 Ok(files) => files,
                 Err(problem) => {
-                    found
-                        .troubles
-                        .push(SkillTrouble { file: folder.clone(), problem: format!("can't be read: {problem}") });
+                    found.troubles.push(SkillTrouble::new(folder, format!("can't be read: {problem}")));
                     continue;
                 }
             };
+            for surplus in files.split_off(files.len().min(MOST_SKILLS)) {
+                let problem =
+                    format!("is not used: {MOST_SKILLS} of its folder come before it, the most that are read");
+                found.troubles.push(SkillTrouble::new(&surplus, problem));
+            }
             for file in files {
                 seen.insert(file.clone());
                 let skill = renewed(&mut read, &file);
@@ -96,10 +109,14 @@ impl SkillFolders {
                         Some(first) => {
                             let problem =
                                 format!("is not used: {} has the same name and comes first", first.file.display());
-                            found.troubles.push(SkillTrouble { file, problem });
+                            found.troubles.push(SkillTrouble::new(&file, problem));
                         }
                     },
-                    Err(problem) => found.troubles.push(SkillTrouble { file, problem: problem.to_string() }),
+                    Err(problem) => {
+                        let was_skill = read.get(&file).is_some_and(|reading| reading.was_skill);
+                        let problem = problem.to_string();
+                        found.troubles.push(SkillTrouble { was_skill, ..SkillTrouble::new(&file, problem) });
+                    }
                 }
             }
         }
@@ -123,7 +140,6 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path().join(FILE)).collect();
     files.retain(|file| fs::symlink_metadata(file).is_ok());
     files.sort();
-    files.truncate(MOST_SKILLS);
     Ok(files)
 }
 
@@ -141,11 +157,12 @@ fn renewed(read: &mut BTreeMap<PathBuf, Reading>, file: &Path) -> Result<Arc<Ski
         return known.skill.clone();
     }
     let skill = skill_of(file).map(Arc::new);
+    let was_skill = read.get(file).is_some_and(|known| known.was_skill || known.skill.is_ok());
     match &skill {
         Ok(skill) => tracing::info!("skill loaded: {}, from {}", skill.name, file.display()),
         Err(problem) => tracing::warn!("{} is no skill: {problem}", file.display()),
     }
-    read.insert(file.to_owned(), Reading { changed, bytes, skill: skill.clone() });
+    read.insert(file.to_owned(), Reading { changed, bytes, skill: skill.clone(), was_skill });
     skill
 }
 
@@ -193,6 +210,7 @@ mod tests {
         let broken = folders.read();
         assert!(broken.skills.is_empty());
         assert_eq!(broken.troubles[0].file, file);
+        assert!(broken.troubles[0].was_skill, "somebody is writing it, perhaps");
         fs::remove_dir_all(root.path().join("skills")).unwrap();
         assert!(folders.read().troubles.is_empty());
     }

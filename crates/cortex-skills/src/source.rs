@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, PassageKind};
 use cortex_protocol::TaskClass;
 
-use crate::folders::{FoundSkill, SkillFolders};
+use crate::folders::{FoundSkill, SkillFolders, Skills};
 use crate::words::telling;
 
 /// The name under which skills are cited.
@@ -42,12 +42,13 @@ impl ContextSource for SkillSource {
     }
 
     async fn gather(&self, query: &ContextQuery) -> Result<Vec<ContextPassage>, ContextError> {
-        if query.class == TaskClass::Conversation {
-            return Ok(Vec::new());
-        }
         let folders = Arc::clone(&self.folders);
         let read = tokio::task::spawn_blocking(move || folders.read()).await;
-        let skills = read.map_err(|problem| ContextError(problem.to_string()))?.skills;
+        let Skills { skills, troubles } = read.map_err(|problem| ContextError(problem.to_string()))?;
+        // It may have said how this very task is to be done.
+        if let Some(lost) = troubles.iter().find(|trouble| trouble.was_skill) {
+            return Err(ContextError(format!("{} {}", lost.file.display(), lost.problem)));
+        }
         Ok(fitting(&skills, query))
     }
 }
@@ -58,7 +59,7 @@ fn fitting(skills: &[FoundSkill], query: &ContextQuery) -> Vec<ContextPassage> {
     let said = query.revisions.last().unwrap_or(&query.task);
     let asked = skills.iter().filter_map(|found| Some(passage(found, 1.0, found.skill.asked_for(said)?)));
     let asked: Vec<ContextPassage> = asked.take(MOST).collect();
-    if !asked.is_empty() {
+    if !asked.is_empty() || query.class == TaskClass::Conversation {
         return asked;
     }
     let words = telling(&std::iter::once(&query.task).chain(&query.revisions).cloned().collect::<Vec<_>>().join(" "));

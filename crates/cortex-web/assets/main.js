@@ -86,6 +86,19 @@ async function loadRobot() {
 /** The robot's clock now: as of the last frame, and the age of that frame. */
 const nowMs = () => state.atMs + (link.everSeen ? Math.min(live.age(), 60000) : 0);
 
+/** A view that is loaded when it is opened; where that fails, it says so, and the next time is another try. */
+async function late(name, file, create, forget) {
+  try {
+    const module = await import(file);
+    byId(name).replaceChildren();
+    return create(module);
+  } catch {
+    forget();
+    byId(name).replaceChildren(h('p.empty', 'This view could not be loaded. Check the network, then open it again.'));
+    return null;
+  }
+}
+
 function currentView() {
   const name = location.hash.slice(1);
   return VIEWS.includes(name) ? name : 'mission';
@@ -99,16 +112,16 @@ function showView() {
   else if (view === 'robot') loadRobot();
   if (view === 'tools') tools.show(state.overview);
   if (view === 'history') {
-    history ??= import('./history.js').then(({ createHistory }) => createHistory(byId('history'), { actions, seenBasis }));
-    history.then((opened) => opened.show());
+    history ??= late('history', './history.js', ({ createHistory }) => createHistory(byId('history'), { actions, seenBasis }), () => { history = null; });
+    history.then((opened) => opened?.show());
   }
   if (view === 'memory') {
-    memory ??= import('./memory.js').then(({ createMemory }) => createMemory(byId('memory'), { seen: () => shown, mayAct, role: () => state.you?.role }));
-    memory.then((opened) => opened.show());
+    memory ??= late('memory', './memory.js', ({ createMemory }) => createMemory(byId('memory'), { seen: () => shown, mayAct, role: () => state.you?.role }), () => { memory = null; });
+    memory.then((opened) => opened?.show());
   }
   if (view === 'access') {
-    access ??= import('./access.js').then(({ createAccess }) => createAccess(byId('access')));
-    access.then((shown) => shown.show());
+    access ??= late('access', './access.js', ({ createAccess }) => createAccess(byId('access')), () => { access = null; });
+    access.then((opened) => opened?.show());
   }
   schedule();
 }
@@ -292,7 +305,7 @@ function onFrame(frame) {
   const over = state.overview?.missions.filter((one) => typeof one.phase === 'object').length ?? 0;
   if (frame.overview && over !== ended) {
     ended = over;
-    if (currentView() === 'history') history?.then((opened) => opened.renew());
+    if (currentView() === 'history') history?.then((opened) => opened?.renew());
   }
   schedule();
 }

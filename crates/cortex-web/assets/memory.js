@@ -37,7 +37,7 @@ export function createMemory(root, { seen, mayAct, role }) {
       setText(state, answer.facts.length || answer.told.length ? words : 'Nothing is known of that.');
       remake(told, answer.told.join('\n'), () => answer.told.map((sentence) => h('p.memory-told', { dir: 'auto' }, cut(sentence, 2000))));
       // One that has changed is made anew.
-      keyed(facts, answer.facts, (one) => `${one.id}|${one.as_of}|${one.ended}`, fact);
+      keyed(facts, answer.facts, (one) => `${one.id}|${one.as_of}|${one.ended}|${role()}`, fact);
       setText(noTask, done.length ? '' : 'No task of that is remembered.');
       keyed(tasks, done, (one) => `${one.episode}|${one.gist}`, (one) => h('li', h('time.quiet-text', dateTime(Date.parse(one.began))), bdi(cut(one.gist, 2000), 'bdi.memory-gist')));
     } catch (error) {

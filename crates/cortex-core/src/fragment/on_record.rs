@@ -43,12 +43,14 @@ pub(super) fn render(context: &Context) -> String {
 
 /// Each passage with where it stands. Later ones are left out where all would be too long.
 fn list(text: &mut String, passages: &[&ContextPassage], most_of_one: usize, most: usize) {
-    let (begin, mut left_out) = (text.len(), 0);
+    let (mut characters, mut left_out) = (0, 0);
     for passage in passages {
         let line = format!("\n- {}: {}", citation(passage), quoted(&passage.text, most_of_one));
-        if text.len() - begin + line.len() > most {
+        let length = line.chars().count();
+        if characters + length > most {
             left_out += 1;
         } else {
+            characters += length;
             text.push_str(&line);
         }
     }

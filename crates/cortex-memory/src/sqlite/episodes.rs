@@ -1,5 +1,7 @@
 //! Episodes in the file, with their gists.
 
+use std::sync::PoisonError;
+
 use rusqlite::types::Value as Parameter;
 use rusqlite::{Connection, Row, Transaction, params};
 
@@ -56,6 +58,7 @@ impl Store {
         }
         time(wall_ms)?;
         self.write(|connection| {
+            let detail = self.without_forgotten(detail);
             let transaction = connection.transaction()?;
             let at = stamp(&transaction, wall_ms)?;
             let changed = transaction.execute(
@@ -69,9 +72,27 @@ impl Store {
             let episode = one(&transaction, id)?.ok_or(MemoryError::NoEpisode(id.0))?;
             let episode = render(&transaction, self.rules(), episode)?;
             keep_gist(&transaction, &episode)?;
+            let goes_on = "SELECT 1 FROM episodes WHERE ended_sequence IS NULL LIMIT 1";
+            let is_last = !transaction.prepare_cached(goes_on)?.exists([])?;
             transaction.commit()?;
+            if is_last {
+                self.forgotten.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            }
             Ok(episode)
         })
+    }
+
+    /// A name is forgotten: no episode that goes on may end with it.
+    pub(super) fn remember_forgotten(&self, name: &str) {
+        let mut forgotten = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner);
+        if !forgotten.iter().any(|known| known == name) {
+            forgotten.push(name.to_owned());
+        }
+    }
+
+    fn without_forgotten(&self, text: &str) -> String {
+        let forgotten = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner);
+        forgotten.iter().fold(text.to_owned(), |text, name| without(&text, name, FORGOTTEN))
     }
 
     pub(crate) fn episode(&self, id: EpisodeId) -> Result<Option<Episode>, MemoryError> {

@@ -43,6 +43,9 @@ impl Store {
             name("name", subject)?;
         }
         let mut writing = guard(&self.writing);
+        if let Forget::Subject(name) | Forget::Source(name) = what {
+            self.remember_forgotten(named(name));
+        }
         let forgotten = remove(&mut writing, self.rules(), what).map_err(|problem| self.explained(problem))?;
         // While nobody looks: a look would hold on to the state before.
         let _reading = guard(&self.reading);

@@ -39,6 +39,8 @@ pub(crate) struct Store {
     /// Looking never waits for adding.
     reading: Mutex<Connection>,
     writing: Mutex<Connection>,
+    /// Names that were forgotten while episodes go on: how these end must not bring them back.
+    forgotten: Mutex<Vec<String>>,
     /// Held as long as the file is in use; the system lets it go when the process dies.
     _lock: File,
 }
@@ -81,6 +83,7 @@ impl Store {
             rules,
             reading: Mutex::new(reading),
             writing: Mutex::new(writing),
+            forgotten: Mutex::default(),
             _lock: lock,
         })
     }

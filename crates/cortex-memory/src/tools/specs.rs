@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{COMPONENT, MOST_ENTRIES};
 use crate::rules::{LayerKind, MemoryRules};
+use crate::spoken::REMEMBER;
 
 /// How long a question may take. Each takes milliseconds, unless the disk hangs.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -114,13 +115,7 @@ fn changes() -> Vec<ToolSpec> {
             &[("thing", &thing), ("value", &value)],
             &[("relation", &relation)],
         )
-        .with_phrases(phrases(&[
-            "remember that {thing} is in {value}",
-            "remember that {thing} are in {value}",
-            "remember that {thing} is at {value}",
-            "remember that {thing} are at {value}",
-            "remember that {thing} is on {value}",
-        ])),
+        .with_phrases(phrases(&REMEMBER)),
         acts(
             "forget",
             "Forgets all that is known of a thing, for good. Only when a person asks for it.",

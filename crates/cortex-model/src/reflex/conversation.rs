@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use cortex_core::mission::DISPUTED;
-use cortex_core::{CallArguments, ChatRequest, ContextPassage, Fragment, Message, ToolDefinition};
+use cortex_core::{CallArguments, ChatRequest, ContextPassage, Fragment, Message, MissingSource, ToolDefinition};
 use cortex_protocol::{MissionStatus, StepReport, StepStatus, TaskClass, ToolOutcome, Turn};
 use serde_json::{Map, Value};
 
@@ -40,6 +40,8 @@ pub(super) struct Conversation<'r> {
     pub(super) abilities: &'r [ToolDefinition],
     /// What the robot has on record for the task.
     pub(super) on_record: &'r [ContextPassage],
+    /// The sources of it that could not be asked.
+    pub(super) missing: &'r [MissingSource],
     /// What kind of thing the task is.
     pub(super) class: Option<TaskClass>,
     /// What it could do a moment ago: a call of it waits for it.
@@ -87,7 +89,10 @@ impl<'r> Conversation<'r> {
                             Fragment::Notice { .. } => read.answer_was_not_enough = read.has_answered,
                             Fragment::Identity { text } => read.identity = text.trim(),
                             Fragment::Abilities { tools } => read.abilities = tools,
-                            Fragment::Context { context } => read.on_record = &context.passages,
+                            Fragment::Context { context } => {
+                                read.on_record = &context.passages;
+                                read.missing = &context.missing;
+                            }
                             Fragment::Goal { class, .. } => read.class = Some(*class),
                             Fragment::Away { tools } => read.away = tools.iter().map(|away| &away.tool).collect(),
                             _ => {}

@@ -156,12 +156,12 @@ fn understood(
     known: &Wordings,
     can_ask: bool,
 ) -> Planned {
-    let understanding = match procedure::read(toolbox, conversation.on_record) {
+    let understanding = match procedure::read(toolbox, conversation) {
         Some(Procedure::Parts(parts)) => Understanding::Understood(parts),
         Some(Procedure::NotUnderstood(reason)) => return declined(reason).into(),
-        None => match word_for_word::read(toolbox, task) {
-            Some(parts) => Understanding::Understood(parts),
-            None => toolbox.understand_after(conversation.before, task),
+        None => match toolbox.understand_after(conversation.before, task) {
+            understood @ Understanding::Understood(_) => understood,
+            other => word_for_word::read(toolbox, task).map_or(other, Understanding::Understood),
         },
     };
     match &understanding {

@@ -1,10 +1,15 @@
 //! A task that is a sentence of a skill, done by the steps of the skill.
 
-use cortex_core::{ContextPassage, PassageKind};
+use cortex_core::PassageKind;
+use cortex_core::fragment::one_line;
 use cortex_language::{Part, Understanding};
 
+use super::conversation::Conversation;
 use super::refusals;
 use super::toolbox::Toolbox;
+
+/// Characters of a reason of others.
+const REASON_CHARACTERS: usize = 300;
 
 /// What a skill makes of the task.
 pub(super) enum Procedure {
@@ -14,9 +19,18 @@ pub(super) enum Procedure {
     NotUnderstood(String),
 }
 
+/// The source that skills come from.
+const SKILLS: &str = "skills";
+
 /// The procedure of the first skill that the task is a sentence of.
-pub(super) fn read(toolbox: &Toolbox<'_>, on_record: &[ContextPassage]) -> Option<Procedure> {
-    let (passage, steps) = on_record.iter().find_map(|passage| match &passage.kind {
+pub(super) fn read(toolbox: &Toolbox<'_>, conversation: &Conversation<'_>) -> Option<Procedure> {
+    if let Some(missing) = conversation.missing.iter().find(|missing| missing.source == SKILLS) {
+        let why = one_line(&missing.because, REASON_CHARACTERS);
+        return Some(Procedure::NotUnderstood(format!(
+            "The skills could not be read, and one of them may say how that is to be done: {why}. Nothing was done."
+        )));
+    }
+    let (passage, steps) = conversation.on_record.iter().find_map(|passage| match &passage.kind {
         PassageKind::Skill { procedure } if !procedure.is_empty() => Some((passage, procedure)),
         PassageKind::Skill { .. } | PassageKind::Record => None,
     })?;
