@@ -7,9 +7,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cortex_config::{self as config, MapChoice, MemorySettings};
-use cortex_memory::{
-    Claim, Forget, IS_AT, Memory, NOTES, Now, Observation, Rebuilt, Source, SourceKind, Value, render,
-};
+use cortex_memory::{Forget, Memory, Now, Observation, Rebuilt, Source, SourceKind, render};
 
 use crate::arguments::{MemoryArguments, MemoryCommand};
 use crate::recipe_layer::layers;
@@ -49,7 +47,9 @@ pub(crate) async fn memory(arguments: MemoryArguments) -> anyhow::Result<ExitCod
             say(&Some(bulletin).filter(|text| !text.is_empty()).into_iter().collect::<Vec<_>>())
         }
         MemoryCommand::Tell { thing, value, relation, by } => {
-            memory.add(vec![told_by_a_person(thing, value, relation, by, wall_ms)]).await?;
+            let name = by.or_else(|| std::env::var("USER").ok()).filter(|name| !name.trim().is_empty());
+            let source = Source { kind: SourceKind::Person, name: name.unwrap_or_else(|| "somebody".to_owned()) };
+            memory.add(vec![Observation::note(thing, relation, value, source, wall_ms)]).await?;
             say(&["noted".to_owned()])
         }
         MemoryCommand::Forget { everything: true, .. } => forget(&memory, Forget::Everything).await,
@@ -93,27 +93,6 @@ async fn recalled(memory: &Memory, text: &str, now: &Now) -> anyhow::Result<Vec<
 async fn all_of(memory: &Memory, name: &str, now: &Now) -> anyhow::Result<Vec<String>> {
     let Some(entity) = memory.entity_query(name, FACTS, now).await? else { return Ok(Vec::new()) };
     Ok(entity.facts.iter().chain(&entity.named_by).map(render::fact).collect())
-}
-
-/// What a person says outranks what it corrects.
-fn told_by_a_person(
-    thing: String,
-    value: String,
-    relation: Option<String>,
-    by: Option<String>,
-    wall_ms: u64,
-) -> Observation {
-    let name = by.or_else(|| std::env::var("USER").ok()).filter(|name| !name.trim().is_empty());
-    Observation {
-        subject: thing,
-        claim: Claim::Is { relation: relation.unwrap_or_else(|| IS_AT.to_owned()), value: Value::Text(value) },
-        wall_ms,
-        location: None,
-        layer: NOTES.to_owned(),
-        view: None,
-        source: Source { kind: SourceKind::Person, name: name.unwrap_or_else(|| "somebody".to_owned()) },
-        confidence: None,
-    }
 }
 
 async fn forget(memory: &Memory, what: Forget) -> anyhow::Result<ExitCode> {

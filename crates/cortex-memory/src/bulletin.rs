@@ -2,31 +2,20 @@
 //! written by a model; of the same memory, the same bytes. So it says when things were so, and not how long ago that was.
 
 use crate::episode::{Episode, Outcome};
-use crate::error::MemoryError;
-use crate::fact::{Fact, FactAnswer, Now};
-use crate::memory::Memory;
+use crate::fact::{Fact, FactAnswer};
 use crate::phrases::{line, source};
 use crate::render::value;
 
 /// Most entries of each part.
-const MOST_ENTRIES: usize = 8;
+pub(crate) const MOST_ENTRIES: usize = 8;
 /// Most tasks.
-const MOST_TASKS: usize = 5;
+pub(crate) const MOST_TASKS: usize = 5;
 /// Most characters of an entry, and of all: far fewer than 500 words.
 const ENTRY_CHARACTERS: usize = 120;
 const CHARACTERS: usize = 1_400;
 
-/// The bulletin of a memory. Empty where nothing is known.
-pub(crate) async fn bulletin(memory: &Memory) -> Result<String, MemoryError> {
-    // What is not answered is not as of now, so no clock is needed.
-    let now = Now::default();
-    let body = memory.body_status(&now).await?;
-    let told = memory.told_by_people(MOST_ENTRIES).await?;
-    let tasks = memory.search_gists("", MOST_TASKS).await?;
-    Ok(render(&body, &told, &tasks))
-}
-
-fn render(body: &[FactAnswer], told: &[Fact], tasks: &[Episode]) -> String {
+/// The bulletin. Empty where nothing is known.
+pub(crate) fn render(body: &[FactAnswer], told: &[Fact], tasks: &[Episode]) -> String {
     let reading = |answer: &FactAnswer| {
         let fact = &answer.fact;
         format!("{}, {}", statement(fact), fact.seen_at.rfc3339())
@@ -79,7 +68,7 @@ fn cut(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::episode::{EpisodeEnd, EpisodeId};
-    use crate::fact::FactId;
+    use crate::fact::{FactId, Now};
     use crate::observation::{Source, SourceKind, Value};
     use crate::time::Stamp;
 

@@ -41,11 +41,11 @@ pub use fact::{EndReason, Ending, Fact, FactAnswer, FactId, Now, ObservationRun}
 pub use intake::{Arrival, IntakeProblem, MessageContent, MessageFields, Named, NamedRegion, Taken, TopicReading};
 pub use memory::Memory;
 pub use observation::{
-    Claim, Coverage, IS_AT, IS_PART_OF, Observation, ObservationProblem, Source, SourceKind, Value, View,
+    Claim, Coverage, IS_AT, IS_PART_OF, NOTES, Observation, ObservationProblem, Source, SourceKind, Value, View,
 };
 pub use place::{Location, MapRef, Pose, PoseUse, Region};
 pub use port::MemoryForPeople;
-pub use rules::{Cardinality, Layer, LayerKind, MemoryRules, NOTES, RelationRule};
+pub use rules::{Cardinality, Layer, LayerKind, MemoryRules, RelationRule};
 pub use source::{MapInUse, MemorySource};
 pub use spoken::SpokenTasks;
 pub use sqlite::{Forget, Rebuilt, Span, SpatialQuery};

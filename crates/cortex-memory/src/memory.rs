@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::answers::{
     CurrentContext, Entity, Forgotten, FoundFact, Located, MemorySize, Noted, PresenceAnswer, Recollection,
 };
-use crate::bulletin::bulletin;
+use crate::bulletin;
 use crate::episode::{Episode, EpisodeId, Outcome};
 use crate::error::MemoryError;
 use crate::fact::{Fact, FactAnswer, FactId, Now, ObservationRun};
@@ -167,7 +167,11 @@ impl Memory {
     /// # Errors
     /// When the file can't be read.
     pub async fn bulletin(&self) -> Result<String, MemoryError> {
-        bulletin(self).await
+        // What is not answered is not as of now, so no clock is needed.
+        let body = self.body_status(&Now::default()).await?;
+        let told = self.told_by_people(bulletin::MOST_ENTRIES).await?;
+        let tasks = self.search_gists("", bulletin::MOST_TASKS).await?;
+        Ok(bulletin::render(&body, &told, &tasks))
     }
 
     /// What goes on: the episodes, the body, and what was seen last, at most so many facts.

@@ -10,6 +10,9 @@ pub const IS_AT: &str = "is at";
 /// The relation that says which place another one is in: the table `is part of` the kitchen. It has one value at a time.
 pub const IS_PART_OF: &str = "is part of";
 
+/// The layer for what people tell, where a recipe names no other.
+pub const NOTES: &str = "notes";
+
 /// Most bytes of a name: of a subject, a relation, a place, a source.
 const NAME_BYTES: usize = 200;
 /// Most bytes of a text as a value.
@@ -143,6 +146,22 @@ pub struct ObservationProblem {
 }
 
 impl Observation {
+    /// What somebody says of a thing, in the layer for what people tell. Without a relation: where it is.
+    #[must_use]
+    pub fn note(subject: String, relation: Option<String>, value: String, source: Source, wall_ms: u64) -> Self {
+        let relation = relation.filter(|relation| !relation.trim().is_empty()).unwrap_or_else(|| IS_AT.to_owned());
+        Self {
+            subject,
+            claim: Claim::Is { relation, value: Value::Text(value) },
+            wall_ms,
+            location: None,
+            layer: NOTES.to_owned(),
+            view: None,
+            source,
+            confidence: None,
+        }
+    }
+
     /// Checks all that comes from outside.
     ///
     /// # Errors

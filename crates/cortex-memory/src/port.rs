@@ -9,10 +9,9 @@ use crate::episode::Episode;
 use crate::error::MemoryError;
 use crate::fact::{FactAnswer, FactId, ObservationRun};
 use crate::memory::Memory;
-use crate::observation::{Claim, IS_AT, Observation, Source, SourceKind, Value};
+use crate::observation::{Observation, Source, SourceKind};
 use crate::phrases::{line, looked, source};
 use crate::render;
-use crate::rules::NOTES;
 use crate::source::{MapInUse, now};
 use crate::sqlite::Forget;
 
@@ -74,17 +73,8 @@ impl MemoryPort for MemoryForPeople {
 
     async fn tell(&self, note: MemoryNote, person: &str) -> Result<(), CommandError> {
         let MemoryNote { subject, relation, value } = note;
-        let relation = if relation.trim().is_empty() { IS_AT.to_owned() } else { relation };
-        let said = Observation {
-            subject,
-            claim: Claim::Is { relation, value: Value::Text(value) },
-            wall_ms: now(&self.map).wall_ms,
-            location: None,
-            layer: NOTES.to_owned(),
-            view: None,
-            source: Source { kind: SourceKind::Person, name: person.to_owned() },
-            confidence: None,
-        };
+        let source = Source { kind: SourceKind::Person, name: person.to_owned() };
+        let said = Observation::note(subject, Some(relation), value, source, now(&self.map).wall_ms);
         said.check().map_err(|problem| told(problem.into()))?;
         self.memory.add(vec![said]).await.map_err(told)?;
         Ok(())

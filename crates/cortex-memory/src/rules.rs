@@ -4,12 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::observation::{IS_AT, IS_PART_OF, Value};
+use crate::observation::{IS_AT, IS_PART_OF, NOTES, Value};
 use crate::place::Location;
 use crate::words::key;
-
-/// The layer for what people tell, where a recipe names no other.
-pub const NOTES: &str = "notes";
 
 /// The rules of a memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -18,9 +18,8 @@ use crate::episode::{Episode, EpisodeId};
 use crate::error::MemoryError;
 use crate::fact::{FactAnswer, ObservationRun};
 use crate::memory::Memory;
-use crate::observation::{Claim, IS_AT, Observation, Source, SourceKind, Value};
+use crate::observation::{IS_AT, Observation, Source, SourceKind};
 use crate::place::{PoseUse, Region};
-use crate::rules::NOTES;
 use crate::source::{MapInUse, now};
 use crate::spoken::SpokenTasks;
 use crate::sqlite::{Forget, Span, SpatialQuery};
@@ -140,26 +139,16 @@ impl MemoryTools {
 
     async fn add(&self, mission: &MissionId, said: Said, wall_ms: u64) -> Result<Json, ToolProblem> {
         let Said { thing, relation, value } = said;
-        let relation = relation.filter(|relation| !relation.trim().is_empty()).unwrap_or_else(|| IS_AT.to_owned());
-        let person = self.spoken.who_said(mission, &thing, &value).filter(|_| key(&relation) == IS_AT);
-        let source = match person {
-            Some(person) => Source { kind: SourceKind::Person, name: person },
-            None => Source { kind: SourceKind::Model, name: PLANNER.to_owned() },
+        let is_place = relation.as_deref().is_none_or(|relation| relation.trim().is_empty() || key(relation) == IS_AT);
+        let person = self.spoken.who_said(mission, &thing, &value).filter(|_| is_place);
+        let (source, noted) = match person {
+            Some(person) => {
+                let noted = format!("Noted: {thing} is at {value}, says {person}.");
+                (Source { kind: SourceKind::Person, name: person }, noted)
+            }
+            None => (Source { kind: SourceKind::Model, name: PLANNER.to_owned() }, "Noted, as an opinion.".to_owned()),
         };
-        let noted = match source.kind {
-            SourceKind::Person => format!("Noted: {} {} {}, says {}.", thing, relation, value, source.name),
-            SourceKind::Sensor | SourceKind::Model => "Noted, as an opinion.".to_owned(),
-        };
-        let observation = Observation {
-            subject: thing,
-            claim: Claim::Is { relation, value: Value::Text(value) },
-            wall_ms,
-            location: None,
-            layer: NOTES.to_owned(),
-            view: None,
-            source,
-            confidence: None,
-        };
+        let observation = Observation::note(thing, relation, value, source, wall_ms);
         self.memory.add(vec![observation]).await?;
         Ok(told(vec![noted], None))
     }

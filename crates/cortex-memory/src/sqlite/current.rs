@@ -8,8 +8,8 @@ use super::{Store, terms};
 use crate::answers::MemorySize;
 use crate::error::MemoryError;
 use crate::fact::{Fact, FactAnswer, Now};
-use crate::observation::SourceKind;
-use crate::rules::{LayerKind, NOTES};
+use crate::observation::{NOTES, SourceKind};
+use crate::rules::LayerKind;
 
 /// Most readings of the body in one answer.
 const MOST_READINGS: usize = 100;
