@@ -395,7 +395,7 @@ mod tests {
         assert!(layer("min_confidence = 2").contains("must be from 0 to 1"));
         assert!(layer("max_age_days = 0").contains("above 0"));
         assert!(layer("max_rows = 0").contains("at least 1"));
-        assert!(layer("valeu_field = \"data\"").contains("valeu_field"));
+        assert!(layer("bogus_field = \"data\"").contains("bogus_field"));
         let named = |text: &str, expected: &str| assert!(wrong(text).contains(expected), "{}", wrong(text));
         named("[layers.x]\nkind = \"perception\"\ntopic = \"x\"", "such as /x");
         named("[layers.notes]\nkind = \"perception\"\ntopic = \"/x\"", "another name");
