@@ -112,8 +112,8 @@ async fn a_stopped_robot_runs_no_tool_and_a_run_is_ended_like_a_mission() {
     page.click("details[open] .by-hand button:not([disabled])", "Run by hand").await;
     page.click(".by-hand .confirm button:not([disabled])", "Run it now").await;
     page.wait_for(".flight", "base.go_to").await;
-    // What the page shows now is the mission with its plan: it is what a person decides on.
-    page.wait_for(".mission-head", "Acting").await;
+    // The list is made from what a person decides on; the mission itself is shown by its events, which come before.
+    page.wait_for(".missions", "Acting").await;
     page.click("button:not([disabled])", "End this mission").await;
     page.click("button:not([disabled])", "End it").await;
     page.wait_for(".mission-head", "Cancelled").await;
