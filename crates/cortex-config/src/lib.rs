@@ -15,7 +15,7 @@ use std::time::Duration;
 use cortex_core::MissionLimits;
 pub use cortex_discovery_policy::TopicHistorySettings;
 use cortex_discovery_policy::{Policy, PolicySettings};
-use cortex_model::{ModelChoice, ModelSettings, Structured, WordingFile};
+use cortex_model::{ModelChoice, ModelSettings, Structured};
 use cortex_protocol::words::did_you_mean;
 use cortex_protocol::{Conditions, Effect, PolicyRule, ResourceName};
 use cortex_recipe::Recipe;
@@ -35,6 +35,7 @@ mod policy;
 mod redacted;
 mod skills;
 mod sources;
+mod tables;
 mod tape;
 mod watch;
 mod web;
@@ -54,6 +55,7 @@ use policy::{ApprovalConfig, PolicyConfig};
 pub use redacted::without_secrets;
 use skills::SkillsConfig;
 pub use sources::Sources;
+pub use tables::{knowledge, memory, skill_folders, tape_folder, wording_file};
 use tape::TapeConfig;
 pub use watch::WatchSettings;
 use watch::{MetricsConfig, WatchdogConfig};
@@ -451,53 +453,6 @@ fn meaning(problem: anyhow::Error) -> (Vec<String>, String) {
 pub fn policy_of(recipe: &Recipe) -> Option<cortex_core::Policy> {
     let figment = Figment::from(Serialized::defaults(Config::default())).merge(Serialized::defaults(&recipe.cortex));
     policy::policy(&figment.extract::<Config>().ok()?.policy, &recipe.policy).ok()
-}
-
-/// The folder of the tapes.
-pub fn tape_folder(layers: &Layers) -> anyhow::Result<PathBuf> {
-    let config: tape::TapeConfig = layers
-        .over_defaults()?
-        .extract_inner("tape")
-        .map_err(|problem| anyhow::anyhow!("configuration: {problem}\nconfig/cortex.toml explains every key."))?;
-    Ok(tape::settings(&config)?.directory)
-}
-
-/// Where the documents of the robot are.
-pub fn knowledge(layers: &Layers) -> anyhow::Result<KnowledgeSettings> {
-    let figment = layers.over_defaults()?;
-    let wrong = |problem| anyhow::anyhow!("configuration: {problem}\nconfig/cortex.toml explains every key.");
-    let config: KnowledgeConfig = figment.extract_inner("knowledge").map_err(wrong)?;
-    let robot: String = figment.extract_inner("robot").map_err(wrong)?;
-    knowledge::settings(&config, &robot, &tape_folder(layers)?)
-}
-
-/// What the robot remembers, whether it is switched on or not: a memory that was kept can be looked at.
-pub fn memory(layers: &Layers) -> anyhow::Result<MemorySettings> {
-    let figment = layers.over_defaults()?;
-    let wrong = |problem| anyhow::anyhow!("configuration: {problem}\nconfig/cortex.toml explains every key.");
-    let config: MemoryConfig = figment.extract_inner("memory").map_err(wrong)?;
-    let robot: String = figment.extract_inner("robot").map_err(wrong)?;
-    let config = MemoryConfig { enable_memory: true, ..config };
-    let settings = memory::settings(&config, &robot, &tape_folder(layers)?)?;
-    settings.ok_or_else(|| anyhow::anyhow!("configuration: memory is switched off"))
-}
-
-/// Where skills are, the folder that counts most first. None: none are used.
-pub fn skill_folders(layers: &Layers) -> anyhow::Result<Option<Vec<PathBuf>>> {
-    let config: SkillsConfig = layers
-        .over_defaults()?
-        .extract_inner("skills")
-        .map_err(|problem| anyhow::anyhow!("configuration: {problem}\nconfig/cortex.toml explains every key."))?;
-    skills::folders(&config)
-}
-
-/// The file of what the robot of this name has learnt; `None` if nothing is to be learnt.
-pub fn wording_file(layers: &Layers) -> anyhow::Result<Option<WordingFile>> {
-    let figment = layers.over_defaults()?;
-    let wrong = |problem| anyhow::anyhow!("configuration: {problem}\nconfig/cortex.toml explains every key.");
-    let wordings: WordingsConfig = figment.extract_inner("wordings").map_err(wrong)?;
-    let robot: String = figment.extract_inner("robot").map_err(wrong)?;
-    wordings::file(&wordings, &robot, &tape_folder(layers)?)
 }
 
 #[cfg(test)]

@@ -54,10 +54,11 @@ async fn regression_a_name_that_was_forgotten_came_back_with_the_end_of_the_task
     let ended = ended.expect("it ends");
     assert!(!ended.gist.contains("red cup") && ended.gist.contains("[forgotten]"), "{}", ended.gist);
     assert!(memory.search_gists("red cup", 5).await.unwrap().is_empty());
-    // What begins later may speak of it again.
+    // What begins later may speak of it again, also where it was forgotten between two tasks.
+    memory.forget(Forget::Subject("red cup".to_owned())).await.unwrap();
     let later = memory.begin_episode("fetch the red cup", START + MINUTE).await.unwrap();
-    let ended = memory.end_episode(later, Outcome::Succeeded, "", START + 2 * MINUTE).await.unwrap();
-    assert!(ended.gist.contains("red cup"), "{}", ended.gist);
+    let ended = memory.end_episode(later, Outcome::Succeeded, "here is the red cup", START + 2 * MINUTE).await.unwrap();
+    assert!(ended.gist.contains("here is the red cup"), "{}", ended.gist);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cortex_config::{MapChoice, MemorySettings};
 use cortex_core::fragment::one_line;
@@ -20,6 +20,10 @@ use sha2::{Digest as _, Sha256};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+/// How long the file may take to be opened: one of an older format is taken over then.
+const OPEN_LIMIT: Duration = Duration::from_secs(60);
+/// How long the end of the last episodes may take.
+const END_LIMIT: Duration = Duration::from_secs(3);
 /// Messages that are written at a time: each time waits for the disk.
 const BATCH: usize = 256;
 /// Characters of a task or of a result that are kept of an episode.
@@ -76,7 +80,15 @@ impl OpenMemory {
     /// Opens the memory. Where it can't be had, the robot works without it, and it is said why.
     pub async fn open(settings: Option<MemorySettings>) -> Option<Self> {
         let settings = settings?;
-        match Memory::open(&settings.file, settings.rules.clone()).await {
+        let opening = Memory::open(&settings.file, settings.rules.clone());
+        let Ok(opened) = tokio::time::timeout(OPEN_LIMIT, opening).await else {
+            let (file, seconds) = (settings.file.display(), OPEN_LIMIT.as_secs());
+            tracing::error!(
+                "the robot remembers nothing: {file} could not be opened within {seconds} s; does the disk hang?"
+            );
+            return None;
+        };
+        match opened {
             Ok(memory) => {
                 let map = Map::default();
                 if let MapChoice::Fixed(fixed) = &settings.map {
@@ -157,10 +169,15 @@ impl Remembering {
     /// Ends what has begun, after the missions: their episodes are ended first.
     pub async fn end(self) {
         self.ending.cancel();
-        if let Some(episodes) = self.episodes
-            && let Err(problem) = episodes.await
-        {
-            tracing::error!("the episodes of the last tasks were not ended: {problem}");
+        let Some(episodes) = self.episodes else { return };
+        // A disk that hangs must not keep the robot from being brought down.
+        match tokio::time::timeout(END_LIMIT, episodes).await {
+            Ok(Ok(())) => {}
+            Ok(Err(problem)) => tracing::error!("the episodes of the last tasks were not ended: {problem}"),
+            Err(_) => tracing::error!(
+                "the episodes of the last tasks were not ended within {} s; does the disk hang?",
+                END_LIMIT.as_secs()
+            ),
         }
     }
 }

@@ -89,7 +89,11 @@ impl SkillFolders {
             let mut files = match files(folder) {
                 Ok(files) => files,
                 Err(problem) => {
-                    found.troubles.push(SkillTrouble::new(folder, format!("can't be read: {problem}")));
+                    let lost: Vec<PathBuf> = read.keys().filter(|file| file.starts_with(folder)).cloned().collect();
+                    let was_skill = lost.iter().any(|file| was_skill(&read, file));
+                    seen.extend(lost);
+                    let problem = format!("can't be read: {problem}");
+                    found.troubles.push(SkillTrouble { was_skill, ..SkillTrouble::new(folder, problem) });
                     continue;
                 }
             };
@@ -113,7 +117,7 @@ impl SkillFolders {
                         }
                     },
                     Err(problem) => {
-                        let was_skill = read.get(&file).is_some_and(|reading| reading.was_skill);
+                        let was_skill = was_skill(&read, &file);
                         let problem = problem.to_string();
                         found.troubles.push(SkillTrouble { was_skill, ..SkillTrouble::new(&file, problem) });
                     }
@@ -157,13 +161,18 @@ fn renewed(read: &mut BTreeMap<PathBuf, Reading>, file: &Path) -> Result<Arc<Ski
         return known.skill.clone();
     }
     let skill = skill_of(file).map(Arc::new);
-    let was_skill = read.get(file).is_some_and(|known| known.was_skill || known.skill.is_ok());
+    let was_skill = was_skill(read, file);
     match &skill {
         Ok(skill) => tracing::info!("skill loaded: {}, from {}", skill.name, file.display()),
         Err(problem) => tracing::warn!("{} is no skill: {problem}", file.display()),
     }
     read.insert(file.to_owned(), Reading { changed, bytes, skill: skill.clone(), was_skill });
     skill
+}
+
+/// Whether a file was a skill when it was read last, or before.
+fn was_skill(read: &BTreeMap<PathBuf, Reading>, file: &Path) -> bool {
+    read.get(file).is_some_and(|reading| reading.was_skill || reading.skill.is_ok())
 }
 
 fn skill_of(file: &Path) -> Result<Skill, SkillProblem> {
@@ -213,6 +222,25 @@ mod tests {
         assert!(broken.troubles[0].was_skill, "somebody is writing it, perhaps");
         fs::remove_dir_all(root.path().join("skills")).unwrap();
         assert!(folders.read().troubles.is_empty());
+    }
+
+    /// What can't be reached was as good as never written, so that reflex acted without it.
+    #[test]
+    fn regression_a_skill_that_could_not_be_reached_any_more_was_no_skill_before() {
+        let root = tempfile::tempdir().unwrap();
+        let skills = root.path().join("skills");
+        let file = write(&skills, "round", &skill("round", "First."));
+        let folders = SkillFolders::new(vec![skills.clone()]);
+        assert_eq!(folders.read().skills.len(), 1);
+        fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink("/no/such/file", &file).unwrap();
+        assert!(folders.read().troubles[0].was_skill);
+        fs::remove_dir_all(&skills).unwrap();
+        fs::write(&skills, "no folder").unwrap();
+        for _ in 0..2 {
+            let found = folders.read();
+            assert!(found.troubles[0].was_skill && found.troubles[0].file == skills, "also the next time");
+        }
     }
 
     #[test]

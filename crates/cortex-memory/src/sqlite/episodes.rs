@@ -72,8 +72,7 @@ impl Store {
             let episode = one(&transaction, id)?.ok_or(MemoryError::NoEpisode(id.0))?;
             let episode = render(&transaction, self.rules(), episode)?;
             keep_gist(&transaction, &episode)?;
-            let goes_on = "SELECT 1 FROM episodes WHERE ended_sequence IS NULL LIMIT 1";
-            let is_last = !transaction.prepare_cached(goes_on)?.exists([])?;
+            let is_last = !goes_on(&transaction)?;
             transaction.commit()?;
             if is_last {
                 self.forgotten.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -126,6 +125,11 @@ impl Store {
             Ok(episodes(connection, order, &[Parameter::Text(wanted), limit(most)])?)
         })
     }
+}
+
+/// Whether an episode goes on.
+pub(super) fn goes_on(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.prepare_cached("SELECT 1 FROM episodes WHERE ended_sequence IS NULL LIMIT 1")?.exists([])
 }
 
 /// Ends the episodes that a process left open when it died.

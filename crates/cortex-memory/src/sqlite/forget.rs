@@ -44,7 +44,10 @@ impl Store {
         }
         let mut writing = guard(&self.writing);
         if let Forget::Subject(name) | Forget::Source(name) = what {
-            self.remember_forgotten(named(name));
+            let goes_on = episodes::goes_on(&writing).map_err(|error| self.explained(error.into()))?;
+            if goes_on {
+                self.remember_forgotten(named(name));
+            }
         }
         let forgotten = remove(&mut writing, self.rules(), what).map_err(|problem| self.explained(problem))?;
         // While nobody looks: a look would hold on to the state before.

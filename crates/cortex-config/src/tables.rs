@@ -1,0 +1,48 @@
+//! Single tables of the configuration, for commands that need no more of it.
+
+use std::path::PathBuf;
+
+use cortex_model::WordingFile;
+use serde::de::DeserializeOwned;
+
+use crate::Layers;
+use crate::knowledge::{self, KnowledgeConfig, KnowledgeSettings};
+use crate::memory::{self, MemoryConfig, MemorySettings};
+use crate::skills::{self, SkillsConfig};
+use crate::tape::{self, TapeConfig};
+use crate::wordings::{self, WordingsConfig};
+
+/// What stands at a key, whatever is wrong elsewhere.
+fn at<T: DeserializeOwned>(layers: &Layers, key: &str) -> anyhow::Result<T> {
+    let wrong = |problem| anyhow::anyhow!("configuration: {problem}\nconfig/cortex.toml explains every key.");
+    layers.over_defaults()?.extract_inner(key).map_err(wrong)
+}
+
+/// The folder of the tapes.
+pub fn tape_folder(layers: &Layers) -> anyhow::Result<PathBuf> {
+    Ok(tape::settings(&at::<TapeConfig>(layers, "tape")?)?.directory)
+}
+
+/// Where the documents of the robot are.
+pub fn knowledge(layers: &Layers) -> anyhow::Result<KnowledgeSettings> {
+    let config: KnowledgeConfig = at(layers, "knowledge")?;
+    knowledge::settings(&config, &at::<String>(layers, "robot")?, &tape_folder(layers)?)
+}
+
+/// What the robot remembers, whether it is switched on or not: a memory that was kept can be looked at.
+pub fn memory(layers: &Layers) -> anyhow::Result<MemorySettings> {
+    let config = MemoryConfig { enable_memory: true, ..at(layers, "memory")? };
+    let settings = memory::settings(&config, &at::<String>(layers, "robot")?, &tape_folder(layers)?)?;
+    settings.ok_or_else(|| anyhow::anyhow!("configuration: memory is switched off"))
+}
+
+/// Where skills are, the folder that counts most first. None: none are used.
+pub fn skill_folders(layers: &Layers) -> anyhow::Result<Option<Vec<PathBuf>>> {
+    skills::folders(&at::<SkillsConfig>(layers, "skills")?)
+}
+
+/// The file of what the robot of this name has learnt; `None` if nothing is to be learnt.
+pub fn wording_file(layers: &Layers) -> anyhow::Result<Option<WordingFile>> {
+    let config: WordingsConfig = at(layers, "wordings")?;
+    wordings::file(&config, &at::<String>(layers, "robot")?, &tape_folder(layers)?)
+}
