@@ -29,7 +29,11 @@ impl Installed {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(folder.path().join("bin")).unwrap();
         let installed = Self { folder };
-        std::fs::copy(env!("CARGO_BIN_EXE_cortex"), installed.bin("cortex")).unwrap();
+        // By a process of its own: a file that this one has open for writing is, for a moment, open in whatever a test
+        // beside starts, and nobody may execute it then (ETXTBSY).
+        let copied =
+            Command::new("cp").arg(env!("CARGO_BIN_EXE_cortex")).arg(installed.bin("cortex")).status().unwrap();
+        assert!(copied.success());
         installed
     }
 

@@ -3,9 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test whose set-up fails ends here, and says why")]
 
-use std::fs::{self, File, Permissions};
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -48,6 +47,15 @@ sleep 600
 sleep 600
 "#;
 
+/// Writes a program by a process of its own: a file that this one has open for writing is, for a moment, open in whatever a
+/// test beside starts, and nobody may execute it then (ETXTBSY).
+fn write_program(file: &Path, text: &str) {
+    let mut install = Command::new("install");
+    let mut child = install.args(["-m", "755", "/dev/stdin"]).arg(file).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
 struct Demo {
     folder: tempfile::TempDir,
     child: Child,
@@ -63,9 +71,7 @@ impl Demo {
         let binaries = folder.path().join("debug");
         fs::create_dir(&binaries).unwrap();
         for (name, text) in [("cortex-sim", ROBOT), ("cortex", cortex)] {
-            let program = binaries.join(name);
-            fs::write(&program, text).unwrap();
-            fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+            write_program(&binaries.join(name), text);
         }
         let (alive, go) = (pipe(folder.path(), "alive"), pipe(folder.path(), "go"));
         let (sender, ended) = sync_channel(1);
