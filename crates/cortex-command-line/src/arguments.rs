@@ -1,4 +1,5 @@
 //! The arguments of each command.
+#![allow(missing_docs, reason = "what documents a group of arguments would be shown as its help")]
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
 //! All commands with their arguments: the one command line of `cortex`.
+#![allow(missing_docs, reason = "what documents a group of arguments would be shown as its help")]
 
 use std::path::PathBuf;
 

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 /// What one check found.
 pub enum Finding {
+    /// All is well.
     Good(String),
     /// Not wrong, but perhaps not what was meant.
     Notable(String, String),

@@ -4,18 +4,22 @@
 use std::fmt::Arguments;
 use std::io::Write as _;
 
+/// Prints to those who read what a command found.
 #[macro_export]
 macro_rules! print {
     ($($words:tt)*) => { $crate::printing::out(format_args!($($words)*), false) };
 }
+/// Prints a line to those who read what a command found.
 #[macro_export]
 macro_rules! println {
     ($($words:tt)*) => { $crate::printing::out(format_args!($($words)*), true) };
 }
+/// Prints to those who read what goes wrong.
 #[macro_export]
 macro_rules! eprint {
     ($($words:tt)*) => { $crate::printing::complain(format_args!($($words)*), false) };
 }
+/// Prints a line to those who read what goes wrong.
 #[macro_export]
 macro_rules! eprintln {
     ($($words:tt)*) => { $crate::printing::complain(format_args!($($words)*), true) };

@@ -30,6 +30,10 @@ const CLOCK_LIMIT: Duration = Duration::from_secs(2);
 /// How long a call may take to halt, and then to say how it ended.
 const BOUNDS: CallBounds = CallBounds { halt_timeout: Duration::from_secs(10), return_grace: Duration::from_secs(1) };
 
+/// `cortex call`: one call by hand, past every planner. Halted by a signal, and by a stop.
+///
+/// # Errors
+/// When the values can't be read, or the call can't be tried.
 pub async fn call(arguments: CallArguments) -> anyhow::Result<ExitCode> {
     let values = read_values(&arguments.arguments)?;
     // Before anything is sent: from here on a signal halts the call, and none is lost.

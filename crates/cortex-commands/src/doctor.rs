@@ -35,6 +35,10 @@ const OVERVIEW_LIMIT: Duration = Duration::from_secs(5);
 /// How many of the last missions tell how the model confirms.
 const MISSIONS_LOOKED_AT: usize = 20;
 
+/// `cortex doctor`: what keeps this robot from taking tasks, with what to do about each.
+///
+/// # Errors
+/// When the graph can't be joined.
 pub async fn doctor(arguments: RunArguments) -> anyhow::Result<ExitCode> {
     let mut findings = first_look();
     // A configuration that can't be used is told below.

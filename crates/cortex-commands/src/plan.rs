@@ -24,6 +24,10 @@ use crate::visit::{SETTLE_LIMIT, settled};
 /// What the mission gets to end once its plan is known.
 const END_LIMIT: Duration = Duration::from_secs(5);
 
+/// `cortex plan`: what Cortex would do for a task. Nothing is carried out.
+///
+/// # Errors
+/// When the graph can't be joined, the configuration is wrong, or the model can't be used.
 pub async fn plan(arguments: PlanArguments) -> anyhow::Result<ExitCode> {
     let node = robot::join(&format!("_cortex_cli_{}", std::process::id()))?;
     let resolved =

@@ -14,6 +14,10 @@ use cortex_robot::supervision;
 
 use crate::arguments::RecipeCommand;
 
+/// `cortex recipe`: what of it needs ROS.
+///
+/// # Errors
+/// When the graph can't be joined.
 pub async fn recipe(command: RecipeCommand) -> anyhow::Result<ExitCode> {
     match command {
         RecipeCommand::Check { files, live } => {

@@ -5,6 +5,10 @@ use std::process::ExitCode;
 use crate::arguments::ReviseArguments;
 use crate::connection::{Connection, Purpose};
 
+/// `cortex revise`: corrects a task that is under way.
+///
+/// # Errors
+/// When no Cortex can be asked.
 pub async fn revise(arguments: &ReviseArguments) -> anyhow::Result<ExitCode> {
     let connection = Connection::open(&arguments.server, Purpose::Stop).await?;
     let mission = arguments.mission.as_deref().unwrap_or_default();

@@ -26,6 +26,10 @@ const LAST_LINE: Duration = Duration::from_millis(500);
 /// Longest task that is read from standard input; Cortex itself takes less.
 const MOST_INPUT_BYTES: u64 = 1 << 20;
 
+/// `cortex send`: hands a task in, and follows it to its end.
+///
+/// # Errors
+/// When the task can't be read, or no Cortex takes it.
 pub async fn send(arguments: SendArguments) -> anyhow::Result<ExitCode> {
     let task = match arguments.task.as_str() {
         "-" => {

@@ -19,6 +19,10 @@ const REDRAW: Duration = Duration::from_secs(1);
 /// Clears a terminal and goes to its first place.
 const CLEAR: &str = "\u{1b}[H\u{1b}[2J";
 
+/// `cortex status`: what Cortex is at, once or for as long as it is looked at.
+///
+/// # Errors
+/// When the graph can't be joined, or no Cortex answers.
 pub async fn status(arguments: &StatusArguments) -> anyhow::Result<ExitCode> {
     let node = RosNode::start(&format!("_cortex_cli_{}", std::process::id()), "")?;
     let graph = match GraphWatch::start(node.fully_qualified_name()) {

@@ -8,6 +8,10 @@ use cortex_ros_client::RosError;
 use crate::arguments::ServerArguments;
 use crate::connection::{Connection, Purpose};
 
+/// `cortex stop`: stops the robot, and says what is at rest.
+///
+/// # Errors
+/// When no Cortex can be asked.
 pub async fn stop(arguments: &ServerArguments) -> anyhow::Result<ExitCode> {
     let connection = Connection::open(arguments, Purpose::Stop).await?;
     // Each of one name gets it, and the first answer is that of one of them.
@@ -22,6 +26,10 @@ pub async fn stop(arguments: &ServerArguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
+/// `cortex resume`: lifts the stop.
+///
+/// # Errors
+/// When no Cortex can be asked.
 pub async fn resume(arguments: &ServerArguments) -> anyhow::Result<ExitCode> {
     let connection = Connection::open(arguments, Purpose::Stop).await?;
     if let Some(duplicates) = connection.duplicates().await {

@@ -11,6 +11,10 @@ use crate::arguments::ToolsArguments;
 use crate::configuration::policy;
 use crate::visit::visit;
 
+/// `cortex tools`: what the robot offers.
+///
+/// # Errors
+/// When the graph can't be joined, or the configuration is wrong.
 pub async fn tools(arguments: ToolsArguments) -> anyhow::Result<ExitCode> {
     let robot = visit(|node| policy(node, arguments.config.as_deref())).await?;
     let specs: Vec<ToolSpec> = robot.discovery.tools().borrow().as_ref().clone();

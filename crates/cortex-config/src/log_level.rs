@@ -9,10 +9,15 @@ pub enum LogLevel {
     /// As it was when the process started.
     #[serde(rename = "")]
     AsStarted,
+    /// What has failed.
     Error,
+    /// And what is odd.
     Warn,
+    /// And what happens.
     Info,
+    /// And why.
     Debug,
+    /// And every step.
     Trace,
 }
 

@@ -10,7 +10,9 @@ use crate::{Layers, Resolved, Value, load};
 /// Where the configuration comes from, and what the models need that no file may hold.
 #[derive(Clone)]
 pub struct Sources {
+    /// The layers, in their order.
     pub layers: Layers,
+    /// The key of the endpoint of the model, of the environment.
     pub api_key: Option<ApiKey>,
     /// The endpoint that the key is for: the one that Cortex was started with. Whoever may set a parameter must not be able
     /// to have the key sent elsewhere.

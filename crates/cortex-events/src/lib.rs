@@ -43,6 +43,7 @@ const MOMENT: Duration = Duration::from_millis(1);
 
 /// What events work with.
 pub struct EventContext {
+    /// Who makes calls and takes tasks.
     pub runtime: Runtime,
     /// Who does the actions of the recipe.
     pub acting: ProviderId,
@@ -54,6 +55,7 @@ pub struct EventContext {
 pub struct ComponentControl {
     /// Restarts components.
     pub monitor: Handle,
+    /// How they are.
     pub watch: Watch,
     /// Brings them to rest.
     pub actions: Actions,

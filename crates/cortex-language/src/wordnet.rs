@@ -24,8 +24,11 @@ const SENSES_OF_KIND: usize = 2;
 /// A part of speech whose words have senses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartOfSpeech {
+    /// A noun.
     Noun,
+    /// A verb.
     Verb,
+    /// An adjective.
     Adjective,
 }
 
@@ -54,11 +57,13 @@ impl PartOfSpeech {
 /// The field of meaning of a noun, as far as it matters for what a robot can do with the thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Domain {
+    /// A human being, or a group of them.
     Person,
     /// A region or a position, such as "city" or "top". A room is an artifact.
     Location,
     /// A thing that people made, rooms and buildings among them.
     Artifact,
+    /// What is eaten or drunk.
     Food,
     /// A span or point of time.
     Time,

@@ -20,9 +20,13 @@ use crate::watchdog::{Loop, Watchdog};
 pub struct Watched<'a> {
     /// The robot's name.
     pub name: String,
+    /// Its place on the graph.
     pub robot: &'a Robot,
+    /// Its missions.
     pub runtime: &'a Runtime,
+    /// Its stop.
     pub stop: &'a StopServer,
+    /// The requests to its models.
     pub model: ModelWatch,
     /// The robot that Cortex itself brings up, and what can be looked at of it.
     pub supervised: Option<(&'a Supervised, supervision::Watch)>,

@@ -15,10 +15,15 @@ use cortex_runtime::Meter;
 /// A process's place on the robot's graph.
 #[derive(Clone)]
 pub struct Robot {
+    /// Its node.
     pub node: RosNode,
+    /// Who is on the graph.
     pub graph: GraphWatch,
+    /// Services, actions and topics of any type.
     pub endpoints: Endpoints,
+    /// What of the graph is known to be of use.
     pub discovery: Discovery,
+    /// What can be called there.
     pub tools: RosTools,
 }
 

@@ -18,6 +18,7 @@ use crate::{QosProfile, RosError, TypedService};
 
 /// Further attempts to send an answer, and the pause before each: within the time in which a client expects it.
 pub const ANSWER_ATTEMPTS: u32 = 15;
+/// The pause before each of them.
 pub const ANSWER_PAUSE: Duration = Duration::from_millis(200);
 /// The first attempts that follow, and the pause before each. An attempt ends as soon as the client is matched, so that the
 /// pause is all that an answer can be late by.

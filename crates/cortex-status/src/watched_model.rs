@@ -32,6 +32,7 @@ impl ModelWatch {
         Arc::new(WatchedModel { inner: model, watch: self.clone() })
     }
 
+    /// What was counted so far.
     pub fn now(&self) -> ModelOverview {
         self.figures().clone()
     }

@@ -22,6 +22,10 @@ pub(crate) use shown::plain_lines;
 /// The name of the node that is asked where no other is named.
 pub(crate) const DEFAULT_SERVER: &str = "/cortex";
 
+/// `cortex pending`: what waits for a person.
+///
+/// # Errors
+/// When no Cortex can be asked.
 pub async fn pending(arguments: &PendingArguments) -> anyhow::Result<ExitCode> {
     let connection = Connection::open(&arguments.server, Purpose::Stop).await?;
     let open = connection.client.questions().await;
@@ -39,6 +43,10 @@ pub async fn pending(arguments: &PendingArguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// `cortex approve`: says yes to what waits.
+///
+/// # Errors
+/// When no Cortex can be asked.
 pub async fn approve(arguments: &ApproveArguments) -> anyhow::Result<ExitCode> {
     let scope = if arguments.mission { ApprovalScope::Mission } else { ApprovalScope::Once };
     let find = |open: &[OpenQuestion]| {
@@ -54,6 +62,10 @@ pub async fn approve(arguments: &ApproveArguments) -> anyhow::Result<ExitCode> {
     answer_with(&arguments.server, find).await
 }
 
+/// `cortex deny`: says no to what waits.
+///
+/// # Errors
+/// When no Cortex can be asked.
 pub async fn deny(arguments: &DenyArguments) -> anyhow::Result<ExitCode> {
     let find = |open: &[OpenQuestion]| {
         let (id, reason) = denied(open, arguments.question.as_deref(), arguments.reason.as_deref());
@@ -62,6 +74,10 @@ pub async fn deny(arguments: &DenyArguments) -> anyhow::Result<ExitCode> {
     answer_with(&arguments.server, find).await
 }
 
+/// `cortex answer`: answers a question of the planner.
+///
+/// # Errors
+/// When no Cortex can be asked.
 pub async fn answer(arguments: &AnswerArguments) -> anyhow::Result<ExitCode> {
     let find = |open: &[OpenQuestion]| {
         let question = select(open, arguments.question.as_deref())?;
@@ -80,6 +96,10 @@ pub async fn answer(arguments: &AnswerArguments) -> anyhow::Result<ExitCode> {
     answer_with(&arguments.server, find).await
 }
 
+/// `cortex dispute`: "that was not it", of a mission that has ended.
+///
+/// # Errors
+/// When no Cortex can be asked.
 pub async fn dispute(arguments: &DisputeArguments) -> anyhow::Result<ExitCode> {
     let connection = Connection::open(&arguments.server, Purpose::Stop).await?;
     let report = connection.client.dispute(&arguments.mission, &arguments.reason).await;

@@ -57,6 +57,7 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// Of a robot that is not brought up yet.
     pub fn new(recipe: &RobotRecipe) -> Self {
         let (view, gate) = (RobotView::new(&recipe.recipe), Gate::default());
         gate.withhold(view.refusals());
@@ -91,6 +92,7 @@ impl Watch {
 pub struct Supervision {
     recipe: RobotRecipe,
     processes: Processes,
+    /// For those who look.
     pub watch: Watch,
 }
 

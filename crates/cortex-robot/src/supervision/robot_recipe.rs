@@ -10,6 +10,7 @@ use super::recipe_types;
 /// A recipe that is right, and where it is.
 #[derive(Debug, Clone)]
 pub struct RobotRecipe {
+    /// What it says.
     pub recipe: Recipe,
     /// Where its relative paths begin.
     pub folder: PathBuf,

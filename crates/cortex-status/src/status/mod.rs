@@ -50,11 +50,17 @@ pub fn now_ms() -> u64 {
 
 /// Who knows the live status.
 pub struct Sources {
+    /// The robot's name.
     pub robot: String,
+    /// Of missions and calls.
     pub runtime: Runtime,
+    /// Of the stop.
     pub stop: StopHandle,
+    /// Of the requests to models.
     pub model: ModelWatch,
+    /// Of the components of a recipe, if there is one.
     pub supervised: Option<supervision::Watch>,
+    /// Of the watchdog, if one is asked for.
     pub watchdog: Option<WatchdogOverview>,
     /// The lifecycle of Cortex' node.
     pub lifecycle: watch::Receiver<State>,

@@ -27,7 +27,9 @@ const STALE: Duration = Duration::from_secs(6);
 /// Whether the terminal shows colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
+    /// It does.
     Colours,
+    /// It does not.
     Plain,
 }
 
