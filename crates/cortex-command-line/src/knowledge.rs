@@ -4,11 +4,13 @@
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use cortex_config::{self as config, KnowledgeSettings, Layers};
+use cortex_embedding::LocalEmbedder;
 use cortex_knowledge::read::{self, FileToRead};
-use cortex_knowledge::{Added, DocumentStore as _, MetadataFilter, SqliteStore};
+use cortex_knowledge::{Added, DocumentStore as _, Knowledge, SqliteStore};
 
 use crate::arguments::{KnowledgeArguments, KnowledgeCommand};
 
@@ -19,12 +21,24 @@ const SHOWN: usize = 300;
 
 pub(crate) async fn knowledge(arguments: KnowledgeArguments) -> anyhow::Result<ExitCode> {
     let layers = Layers { file: config::file(arguments.config.as_deref()), ..Layers::default() };
-    let KnowledgeSettings { file, .. } = config::knowledge(&layers)?;
+    let KnowledgeSettings { file, results, with_metadata, .. } = config::knowledge(&layers)?;
     let store = SqliteStore::at(&file);
+    let knowledge = || -> anyhow::Result<Knowledge> {
+        let knowledge = Knowledge::new(Arc::new(store.clone()), results, with_metadata);
+        let Some(folder) = config::embedding_folder(&layers)? else { return Ok(knowledge) };
+        let embedder = LocalEmbedder::open(&folder).context("configuration: embedding.folder")?;
+        Ok(knowledge.with_embedder(Arc::new(embedder)))
+    };
     match arguments.command {
-        KnowledgeCommand::Add { paths } => add(&store, &paths, &file).await,
+        KnowledgeCommand::Add { paths } => {
+            // What could not be found by its meaning is not added at first.
+            let knowledge = knowledge()?;
+            let code = add(&store, &paths, &file).await?;
+            embed(&knowledge).await?;
+            Ok(code)
+        }
         KnowledgeCommand::List => list(&store, &file).await,
-        KnowledgeCommand::Search { words, most } => search(&store, &words.join(" "), most).await,
+        KnowledgeCommand::Search { words, most } => search(&knowledge()?, &words.join(" "), most).await,
         KnowledgeCommand::Remove { ids } => remove(&store, &ids).await,
     }
 }
@@ -85,6 +99,20 @@ async fn add(store: &SqliteStore, paths: &[PathBuf], file: &Path) -> anyhow::Res
     Ok(if unread == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Computes what finds the new passages by their meaning, where there is a model for that.
+async fn embed(knowledge: &Knowledge) -> anyhow::Result<()> {
+    let is_watched = std::io::stderr().is_terminal();
+    let done = knowledge
+        .embed_missing(|done| {
+            if is_watched {
+                eprint!("\r\x1b[K{done} passages by their meaning");
+            }
+        })
+        .await;
+    clear_progress();
+    Ok(done?)
+}
+
 /// Which file is read, for people who wait.
 fn show_progress(number: usize, all: usize, id: &str) {
     if std::io::stderr().is_terminal() {
@@ -111,8 +139,8 @@ async fn list(store: &SqliteStore, file: &Path) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn search(store: &SqliteStore, words: &str, most: usize) -> anyhow::Result<ExitCode> {
-    let found = store.search(words, most, &MetadataFilter::new()).await?;
+async fn search(knowledge: &Knowledge, words: &str, most: usize) -> anyhow::Result<ExitCode> {
+    let found = knowledge.search(words, most).await?;
     if found.is_empty() {
         println!("Nothing about that is in the documents.");
         return Ok(ExitCode::FAILURE);

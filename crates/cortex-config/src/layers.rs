@@ -14,7 +14,7 @@ const FILE_VARIABLE: &str = "CORTEX_CONFIG";
 /// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
 const PREFIX: &str = "CORTEX_";
 /// The top-level keys; other variables of the prefix are none of ours.
-const KEYS: [&str; 22] = [
+const KEYS: [&str; 23] = [
     "robot",
     "identity",
     "model",
@@ -29,6 +29,7 @@ const KEYS: [&str; 22] = [
     "policy",
     "approval",
     "tape",
+    "embedding",
     "knowledge",
     "memory",
     "skills",

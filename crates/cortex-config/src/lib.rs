@@ -25,6 +25,7 @@ use figment::providers::Serialized;
 use figment::{Figment, Metadata};
 use serde::{Deserialize, Serialize};
 
+mod embedding;
 mod incident;
 mod knowledge;
 mod layers;
@@ -41,6 +42,7 @@ mod watch;
 mod web;
 mod wordings;
 
+use embedding::EmbeddingConfig;
 use incident::IncidentConfig;
 use knowledge::KnowledgeConfig;
 pub use knowledge::KnowledgeSettings;
@@ -55,7 +57,7 @@ use policy::{ApprovalConfig, PolicyConfig};
 pub use redacted::without_secrets;
 use skills::SkillsConfig;
 pub use sources::Sources;
-pub use tables::{knowledge, memory, skill_folders, tape_folder, wording_file};
+pub use tables::{embedding_folder, knowledge, memory, skill_folders, tape_folder, wording_file};
 use tape::TapeConfig;
 pub use watch::WatchSettings;
 use watch::{MetricsConfig, WatchdogConfig};
@@ -86,6 +88,7 @@ pub(crate) struct Config {
     pub(crate) policy: PolicyConfig,
     pub(crate) approval: ApprovalConfig,
     pub(crate) tape: TapeConfig,
+    pub(crate) embedding: EmbeddingConfig,
     pub(crate) knowledge: KnowledgeConfig,
     pub(crate) memory: MemoryConfig,
     pub(crate) skills: SkillsConfig,
@@ -184,6 +187,7 @@ impl Default for Config {
             policy: PolicyConfig::default(),
             approval: ApprovalConfig::default(),
             tape: TapeConfig::default(),
+            embedding: EmbeddingConfig::default(),
             knowledge: KnowledgeConfig::default(),
             memory: MemoryConfig::default(),
             skills: SkillsConfig::default(),
@@ -201,18 +205,26 @@ impl Default for Config {
 pub struct Resolved {
     /// The robot's name.
     pub robot: String,
+    /// The model that plans and confirms.
     pub model: ModelChoice,
+    /// How it is reached.
     pub endpoint: ModelSettings,
     /// Still without what measures: that is heard on the robot's graph.
     pub runtime: RuntimeConfig,
+    /// What measures the way and the energy.
     pub meters: MeterSettings,
+    /// From which level on it logs.
     pub log_level: LogLevel,
+    /// How long components may take to describe themselves before tasks are taken.
     pub settle_timeout: Duration,
     /// What of the robot is offered.
     pub policy: Policy,
+    /// Who may look, and where: the watchdog, the metrics and the page.
     pub watch: WatchSettings,
     /// The documents that the robot knows.
     pub knowledge: KnowledgeSettings,
+    /// The folder of the model that turns texts into vectors. None: they are found by their words alone.
+    pub embedding: Option<PathBuf>,
     /// What the robot remembers. None: nothing.
     pub memory: Option<MemorySettings>,
     /// Where skills are, the folder that counts most first. None: none are used.
@@ -365,6 +377,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         policy,
         watch,
         knowledge,
+        embedding: embedding::folder(&config.embedding)?,
         memory,
         skills: skills::folders(&config.skills)?,
         web,

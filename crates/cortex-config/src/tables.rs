@@ -6,6 +6,7 @@ use cortex_model::WordingFile;
 use serde::de::DeserializeOwned;
 
 use crate::Layers;
+use crate::embedding::{self, EmbeddingConfig};
 use crate::knowledge::{self, KnowledgeConfig, KnowledgeSettings};
 use crate::memory::{self, MemoryConfig, MemorySettings};
 use crate::skills::{self, SkillsConfig};
@@ -27,6 +28,11 @@ pub fn tape_folder(layers: &Layers) -> anyhow::Result<PathBuf> {
 pub fn knowledge(layers: &Layers) -> anyhow::Result<KnowledgeSettings> {
     let config: KnowledgeConfig = at(layers, "knowledge")?;
     knowledge::settings(&config, &at::<String>(layers, "robot")?, &tape_folder(layers)?)
+}
+
+/// The folder of the model that turns texts into vectors. None: they are found by their words alone.
+pub fn embedding_folder(layers: &Layers) -> anyhow::Result<Option<PathBuf>> {
+    embedding::folder(&at::<EmbeddingConfig>(layers, "embedding")?)
 }
 
 /// What the robot remembers, whether it is switched on or not: a memory that was kept can be looked at.

@@ -28,6 +28,7 @@ pub mod confirmation;
 pub mod context;
 pub mod control;
 mod control_port;
+mod embedder;
 pub mod feedback;
 pub mod for_each;
 pub mod fragment;
@@ -53,6 +54,7 @@ pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpos
 pub use context::{Context, ContextError, ContextPassage, ContextQuery, ContextSource, MissingSource, PassageKind};
 pub use control::{CONTROL_LEASE, ControlLoss, ControlRefusal};
 pub use control_port::ControlPort;
+pub use embedder::{EmbedError, Embedder, likeness};
 pub use fragment::Fragment;
 pub use incident_port::{
     IncidentPort, IncidentText, LeftOutTopic, OfferedQuality, RecordedMessage, RecordedTopic, TopicSlice,

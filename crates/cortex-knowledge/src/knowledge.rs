@@ -1,10 +1,12 @@
 //! The documents of a robot, as planning uses them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, PassageKind};
+use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, Embedder, PassageKind};
 
+use crate::fusion::fused;
 use crate::store::{DocumentStore, Found, MetadataFilter, StoreError};
 
 /// The name under which passages are cited.
@@ -13,10 +15,19 @@ pub(crate) const SOURCE: &str = "knowledge";
 /// shares only a common word with the task would be noise.
 const LEAST_RELEVANCE: f64 = 0.4;
 
+/// Passages whose vectors are computed at a time.
+const BATCH: usize = 64;
+/// How many times as many passages as are wanted are taken from each ranking: one that is low in both may be better than the
+/// last of either.
+const CANDIDATES: usize = 4;
+
 /// Documents behind a store. Clones share it.
 #[derive(Clone)]
 pub struct Knowledge {
     store: Arc<dyn DocumentStore>,
+    /// What finds passages by their meaning, too.
+    embedder: Option<Arc<dyn Embedder>>,
+    is_catching_up: Arc<AtomicBool>,
     /// Most passages for one task.
     results: usize,
     /// Whether passages are shown with what is known of their documents.
@@ -28,7 +39,13 @@ impl Knowledge {
     /// or without (`add_metadata`).
     #[must_use]
     pub fn new(store: Arc<dyn DocumentStore>, results: usize, with_metadata: bool) -> Self {
-        Self { store, results, with_metadata }
+        Self { store, embedder: None, is_catching_up: Arc::default(), results, with_metadata }
+    }
+
+    /// The same, and passages are also found by their meaning, as far as [their vectors are there](Self::embed_missing).
+    #[must_use]
+    pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
+        Self { embedder: Some(embedder), ..self }
     }
 
     /// The passages that fit best, however little.
@@ -36,7 +53,56 @@ impl Knowledge {
     /// # Errors
     /// When the store can't be read.
     pub async fn search(&self, text: &str, most: usize) -> Result<Vec<Found>, StoreError> {
-        self.store.search(text, most, &MetadataFilter::new()).await
+        let filter = MetadataFilter::new();
+        let Some(embedder) = &self.embedder else { return self.store.search(text, most, &filter).await };
+        let by_words = self.store.search(text, most.saturating_mul(CANDIDATES), &filter).await?;
+        let vectors = match embedder.embed(vec![text.to_owned()]).await {
+            Ok(vectors) => vectors,
+            Err(problem) => {
+                tracing::warn!("documents are found by their words alone: {problem}");
+                return Ok(by_words.into_iter().take(most).collect());
+            }
+        };
+        let Some(vector) = vectors.first() else { return Ok(by_words.into_iter().take(most).collect()) };
+        let by_meaning = self.store.nearest(embedder.model(), vector, most.saturating_mul(CANDIDATES), &filter).await?;
+        Ok(fused(by_words, by_meaning, most))
+    }
+
+    /// Computes the vectors that are missing, on a task of its own: documents may be added while Cortex runs, by whoever has no
+    /// embedder. One at a time; does nothing without an embedder. To be called within a tokio runtime.
+    pub fn catch_up(&self) {
+        if self.embedder.is_none() || self.is_catching_up.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let knowledge = self.clone();
+        tokio::spawn(async move {
+            if let Err(problem) = knowledge.embed_missing(|_| ()).await {
+                tracing::warn!("some documents are found by their words alone: {problem}");
+            }
+            knowledge.is_catching_up.store(false, Ordering::Release);
+        });
+    }
+
+    /// Computes the vectors that are missing, and tells how many passages have got one so far. Nothing without an embedder.
+    /// Dropping the future keeps what is done.
+    ///
+    /// # Errors
+    /// When the rest stays without.
+    pub async fn embed_missing(&self, mut so_far: impl FnMut(usize) + Send) -> Result<(), StoreError> {
+        let Some(embedder) = &self.embedder else { return Ok(()) };
+        let mut done = 0;
+        loop {
+            let missing = self.store.unembedded(embedder.model(), BATCH).await?;
+            if missing.is_empty() {
+                return Ok(());
+            }
+            let (ids, texts): (Vec<_>, Vec<_>) = missing.into_iter().map(|passage| (passage.id, passage.text)).unzip();
+            let vectors = embedder.embed(texts).await;
+            let vectors = vectors.map_err(|problem| StoreError::NotEmbedded { problem: problem.to_string() })?;
+            done += ids.len();
+            self.store.keep_vectors(embedder.model(), ids.into_iter().zip(vectors).collect()).await?;
+            so_far(done);
+        }
     }
 
     /// A passage as it is shown to a planner.
@@ -77,6 +143,7 @@ impl ContextSource for Knowledge {
             text.push('\n');
             text.push_str(revision);
         }
+        self.catch_up();
         let found = self.search(&text, self.results).await.map_err(|error| ContextError(error.to_string()))?;
         let fitting = found.into_iter().filter(|found| found.relevance >= LEAST_RELEVANCE);
         Ok(fitting.map(|found| self.passage(found)).collect())

@@ -1,12 +1,14 @@
 //! What the robot knows from documents: manuals, house rules, lists of places. Files are read ([`read`]), cut into passages
 //! with the place where each stands, kept in a store ([`DocumentStore`]), and found again for a task.
 //!
-//! Needs no model and no network: ranking is lexical (BM25). Retrieval for planning follows `seeds/0` (`enable_rag`,
+//! Needs no model and no network: ranking is lexical (BM25). With an [`Embedder`](cortex_core::Embedder), passages are also found
+//! by their meaning, and both rankings become one. Retrieval for planning follows `seeds/0` (`enable_rag`,
 //! `n_results`, `add_documents`).
 //!
 //! Texts of documents are data: a planner is shown them quoted, with their source, and nothing in them is obeyed.
 
 mod document;
+mod fusion;
 mod knowledge;
 mod passages;
 pub mod read;
@@ -17,4 +19,4 @@ mod words;
 pub use document::{Document, Passage, Section};
 pub use knowledge::Knowledge;
 pub use sqlite::SqliteStore;
-pub use store::{Added, DocumentEntry, DocumentStore, Found, MetadataFilter, StoreError};
+pub use store::{Added, DocumentEntry, DocumentStore, Found, MetadataFilter, PassageId, StoreError, Unembedded};

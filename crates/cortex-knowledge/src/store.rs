@@ -41,16 +41,33 @@ pub struct DocumentEntry {
     pub metadata: BTreeMap<String, String>,
 }
 
+/// Which passage of a store. Another one where its document was replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PassageId(pub u64);
+
+/// A passage of which a model has computed no vector yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unembedded {
+    /// Which.
+    pub id: PassageId,
+    /// Its words, with the headings above them.
+    pub text: String,
+}
+
 /// A passage that was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Found {
+    /// Which.
+    pub id: PassageId,
     /// The id of its document.
     pub document: String,
     /// The passage.
     pub passage: Passage,
     /// What is known of its document.
     pub metadata: BTreeMap<String, String>,
-    /// How much of what was asked for it holds, from 0 to 1: the share of the telling words, rare ones counting more.
+    /// How well it fits, from 0 to 1. By words: the share of the telling words that it holds, rare ones counting more. By
+    /// meaning: the cosine of both vectors.
     pub relevance: f64,
 }
 
@@ -101,6 +118,25 @@ pub enum StoreError {
         /// Most bytes.
         most: usize,
     },
+    /// A vector does not fit those that are kept.
+    #[error(
+        "a vector of {found} numbers does not fit the others of {model}, which have {kept}; use the model that they were \
+         computed with, or another collection"
+    )]
+    Dimension {
+        /// The model.
+        model: String,
+        /// Numbers of those that are kept.
+        kept: usize,
+        /// Numbers of the one that is not.
+        found: usize,
+    },
+    /// No vectors of the texts can be had.
+    #[error("the texts of the documents could not be turned into vectors: {problem}")]
+    NotEmbedded {
+        /// Why.
+        problem: String,
+    },
     /// Something else went wrong.
     #[error("the store of documents failed: {problem}")]
     Failed {
@@ -136,9 +172,34 @@ pub trait DocumentStore: Send + Sync + 'static {
     /// When the store can't be read.
     async fn list(&self) -> Result<Vec<DocumentEntry>, StoreError>;
 
-    /// The passages that fit a text best, at most `most`, the best first.
+    /// The passages whose words fit a text best, at most `most`, the best first.
     ///
     /// # Errors
     /// When the store can't be read.
     async fn search(&self, text: &str, most: usize, filter: &MetadataFilter) -> Result<Vec<Found>, StoreError>;
+
+    /// Passages of which this model has computed no vector yet, at most `most`.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    async fn unembedded(&self, model: &str, most: usize) -> Result<Vec<Unembedded>, StoreError>;
+
+    /// Keeps vectors of length 1 that this model has computed, all or none; those of passages that are gone are left out. A
+    /// store keeps the vectors of one model: the first of another one take the place of all.
+    ///
+    /// # Errors
+    /// When nothing of it is kept: also where one has another dimension than those that are kept.
+    async fn keep_vectors(&self, model: &str, vectors: Vec<(PassageId, Vec<f32>)>) -> Result<(), StoreError>;
+
+    /// The passages whose vectors, as this model has computed them, lie nearest to this one, at most `most`, the nearest first.
+    ///
+    /// # Errors
+    /// When the store can't be read: also where its vectors have another dimension.
+    async fn nearest(
+        &self,
+        model: &str,
+        vector: &[f32],
+        most: usize,
+        filter: &MetadataFilter,
+    ) -> Result<Vec<Found>, StoreError>;
 }

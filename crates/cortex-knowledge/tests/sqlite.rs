@@ -34,6 +34,8 @@ conforms!(
     all_of_a_batch_is_kept_or_nothing,
     hostile_texts_are_texts,
     as_many_are_found_as_are_wanted,
+    what_has_vectors_is_found_by_them,
+    vectors_of_two_models_are_not_mixed,
 );
 
 fn open(file: &Path) -> SqliteStore {
@@ -121,6 +123,21 @@ async fn a_newer_file_and_a_path_that_cannot_be_are_named() {
     let impossible = open(&folder.path().join("file/knowledge.sqlite"));
     let error = impossible.add(vec![Document::of_text("a", "text")]).await.expect_err("no such folder");
     assert!(matches!(error, StoreError::Unopened { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_of_the_first_format_gets_room_for_vectors_and_keeps_its_documents() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("knowledge.sqlite");
+    open(&file).add(vec![Document::of_text("a", "The cup is red.")]).await.expect("added");
+    let first = rusqlite::Connection::open(&file).expect("it");
+    first.execute_batch("DROP TABLE vectors; DROP TABLE vector_model; PRAGMA user_version = 1").expect("as it was");
+    drop(first);
+    let store = open(&file);
+    let passages = store.unembedded("m", 5).await.expect("a look");
+    store.keep_vectors("m", vec![(passages[0].id, vec![1.0])]).await.expect("kept");
+    let found = store.nearest("m", &[1.0], 5, &MetadataFilter::new()).await.expect("a search");
+    assert_eq!(found[0].passage.text, "The cup is red.");
 }
 
 #[tokio::test]

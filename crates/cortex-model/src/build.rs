@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cortex_core::ChatModel;
 
 use crate::choice::{ModelChoice, OPENAI_BASE_URL};
+#[cfg(feature = "openai")]
 use crate::openai::OpenAiModel;
 use crate::reflex::Reflex;
 use crate::settings::{BuildError, ModelSettings};
@@ -19,6 +20,9 @@ pub fn build(choice: &ModelChoice, settings: ModelSettings) -> Result<Arc<dyn Ch
         ModelChoice::OpenAi { base_url, .. } if base_url == OPENAI_BASE_URL && settings.api_key.is_none() => {
             Err(BuildError::KeyMissing { model: choice.to_string() })
         }
+        #[cfg(not(feature = "openai"))]
+        ModelChoice::OpenAi { .. } => Err(BuildError::LeftOut { model: choice.to_string() }),
+        #[cfg(feature = "openai")]
         ModelChoice::OpenAi { name, base_url } => Ok(Arc::new(OpenAiModel::new(name, base_url, settings)?)),
     }
 }

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use url::Url;
 
 /// The endpoint that `openai:NAME` stands for.
 pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";

@@ -1,7 +1,7 @@
 //! The models that Cortex can ask: implementations of [`cortex_core::ChatModel`].
 //!
-//! - [`OpenAiModel`]: any OpenAI-compatible endpoint (OpenAI, Ollama, vLLM, llama.cpp), with bounded time, retries and
-//!   reply size;
+//! - `OpenAiModel` (feature `openai`): any OpenAI-compatible endpoint (OpenAI, Ollama, vLLM, llama.cpp), with bounded time,
+//!   retries and reply size;
 //! - [`Reflex`]: the embedded command reader; no model, no network, and no more than it says;
 //! - [`Wordings`]: what people have told the command reader that their words mean, in a [`WordingFile`];
 //! - [`ModelChoice`]: how a person names one of them, and [`build`]: the model of that name.
@@ -10,6 +10,7 @@
 
 mod build;
 mod choice;
+#[cfg(feature = "openai")]
 mod openai;
 mod reflex;
 mod settings;
@@ -17,6 +18,7 @@ mod wordings;
 
 pub use build::build;
 pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL};
+#[cfg(feature = "openai")]
 pub use openai::OpenAiModel;
 pub use reflex::Reflex;
 pub use settings::{API_KEY_VARIABLE, ApiKey, BuildError, ModelSettings, Structured, api_key_from_environment};

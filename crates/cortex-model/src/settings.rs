@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -45,9 +45,6 @@ pub struct ModelSettings {
     pub wordings: Option<WordingFile>,
 }
 
-/// Longest wait between two attempts that the endpoint did not ask for.
-pub(crate) const MAX_BACKOFF: Duration = Duration::from_secs(8);
-
 impl Default for ModelSettings {
     fn default() -> Self {
         Self {
@@ -65,7 +62,9 @@ impl Default for ModelSettings {
 
 /// A key. It never appears in a log, an error or a debug text.
 #[derive(Clone)]
-pub struct ApiKey(SecretString);
+pub struct ApiKey(
+    #[cfg_attr(not(feature = "openai"), expect(dead_code, reason = "only what sends the key reads it"))] SecretString,
+);
 
 impl ApiKey {
     /// Takes the key without the white space around it.
@@ -79,10 +78,13 @@ impl ApiKey {
         }
         Ok(Self(SecretString::from(key)))
     }
+}
 
+#[cfg(feature = "openai")]
+impl ApiKey {
     /// The key itself, for the one place that sends it.
     pub(crate) fn expose(&self) -> &str {
-        self.0.expose_secret()
+        secrecy::ExposeSecret::expose_secret(&self.0)
     }
 
     /// The text without the key: endpoints have been seen to repeat it in their errors.
@@ -109,6 +111,14 @@ pub enum BuildError {
     /// The endpoint is known to refuse requests without a key.
     #[error("{model} needs an API key; set {API_KEY_VARIABLE}, or name an endpoint of your own: openai:NAME@URL")]
     KeyMissing {
+        /// Which model.
+        model: String,
+    },
+    /// This Cortex was built without the feature `openai`.
+    #[error(
+        "{model} can't be used: this Cortex was built without models behind endpoints; build it with the feature `openai`, or use the model reflex"
+    )]
+    LeftOut {
         /// Which model.
         model: String,
     },

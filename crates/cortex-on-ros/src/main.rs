@@ -1,6 +1,7 @@
 //! The part of `cortex` that links ROS: the node, and every command that needs it. `cortex` becomes this program where ROS can
 //! be loaded: parse, resolve the configuration, wire, run. No logic.
 
+mod context;
 mod end_signal;
 #[cfg(debug_assertions)]
 mod faults;

@@ -1,17 +1,15 @@
 //! `cortex run`: the node.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cortex_command_line::StartArguments;
-use cortex_config::{KnowledgeSettings, Resolved, Sources};
-use cortex_core::{ContextSource, IncidentPort, LogPort, ToolProvider};
+use cortex_config::{Resolved, Sources};
+use cortex_core::{IncidentPort, LogPort, ToolProvider};
 use cortex_custom_actions::CustomActions;
 use cortex_events as events;
-use cortex_knowledge::{Knowledge, SqliteStore};
 use cortex_model::Reflex;
 use cortex_node::management::{self, Among, Management, tell};
 use cortex_node::{Agent, IncidentKeeper, OpenMemory, Operators, SelfWatch, Watched, logging};
@@ -23,11 +21,11 @@ use cortex_robot::{self as robot, Robot};
 use cortex_ros::{OWN_NAMES, RobotViews, StopMemory, StopServer, StopStore, TaskServer};
 use cortex_ros_client::serving::Serving;
 use cortex_ros_client::{Instances, RosNode};
-use cortex_runtime::{CallBounds, ContextSources, DryRun, Gate, JournalSettings, Runtime, RuntimeConfig, StopRecord};
-use cortex_skills::{SkillFolders, SkillSource};
+use cortex_runtime::{CallBounds, DryRun, Gate, JournalSettings, Runtime, RuntimeConfig, StopRecord};
 use cortex_status::{Endpoint, Metrics, ModelWatch};
 use tokio::sync::broadcast;
 
+use crate::context;
 use crate::end_signal;
 use crate::launcher::Launcher;
 use crate::memory::RobotMemory;
@@ -35,8 +33,6 @@ use crate::page;
 
 /// What the missions get to end when Cortex is told to, beyond the time that their tools may take to halt.
 const END_MARGIN: Duration = Duration::from_secs(5);
-/// The folder of skills beside a recipe.
-const SKILLS: &str = "skills";
 
 pub(crate) async fn run(arguments: StartArguments) -> anyhow::Result<ExitCode> {
     let StartArguments { recipe, run, web, dry_run, exit_with_pid } = arguments;
@@ -140,7 +136,7 @@ async fn serve(
     let gate = watch.as_ref().map(supervision::Watch::gate).unwrap_or_default();
     let provided = Provided::by(robot, recipe.as_ref(), &gate, resolved.runtime.calls, dry_run)?;
     let memory = OpenMemory::open(resolved.memory.clone()).await;
-    let context = context_sources(&resolved, memory.as_ref(), recipe.as_ref());
+    let context = context::sources(&resolved, memory.as_ref(), recipe.as_ref()).await?;
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), gate, context, ..resolved.runtime };
     keep_records(&mut config, robot, dry_run);
     // Before anything begins, whoever wants it.
@@ -257,25 +253,6 @@ async fn end_threads(self_watch: SelfWatch, stop: StopServer) {
         stop.shut_down();
     };
     let _ = tokio::task::spawn_blocking(ending).await;
-}
-
-/// What planning is told besides the task and the tools.
-fn context_sources(resolved: &Resolved, memory: Option<&OpenMemory>, recipe: Option<&RobotRecipe>) -> ContextSources {
-    let skills = skills_of(resolved.skills.clone(), recipe);
-    let KnowledgeSettings { file, results, with_metadata, is_enabled } = &resolved.knowledge;
-    let documents = is_enabled.then(|| -> Arc<dyn ContextSource> {
-        Arc::new(Knowledge::new(Arc::new(SqliteStore::at(file)), *results, *with_metadata))
-    });
-    let skills = skills.map(|skills| -> Arc<dyn ContextSource> { Arc::new(skills) });
-    let memory = memory.map(OpenMemory::context_source);
-    ContextSources::new([skills, memory, documents].into_iter().flatten().collect())
-}
-
-/// The skills of the recipe's folder, then those of the configuration and of the user.
-fn skills_of(folders: Option<Vec<PathBuf>>, recipe: Option<&RobotRecipe>) -> Option<SkillSource> {
-    let beside = recipe.map(|recipe| recipe.folder.join(SKILLS));
-    let folders = beside.into_iter().chain(folders?).collect();
-    Some(SkillSource::new(Arc::new(SkillFolders::new(folders))))
 }
 
 /// Says in the records whether it is a rehearsal, and which robot it is about.

@@ -2,7 +2,7 @@
 //!
 //! A skill says how people want such tasks to be done on this robot. It fires by rules, never because a model remembers it: by a
 //! sentence of its own (`cortex-phrases` in its metadata), said word for word, or because it shares enough of its telling words
-//! with the task. A section *Procedure* with one sentence for each step lets a robot without a model do it, too.
+//! with the task, or, with an [`Embedder`](cortex_core::Embedder), means what the task asks for. A section *Procedure* with one sentence for each step lets a robot without a model do it, too.
 //!
 //! - [`Skill`]: one, read and checked; [`SkillFolders`]: all of them, read anew where a file has changed;
 //! - [`SkillSource`]: those that fit a task, for its plan.
@@ -10,6 +10,7 @@
 mod folders;
 #[cfg(test)]
 mod fuzzed;
+mod meaning;
 mod skill;
 mod source;
 mod words;

@@ -1,12 +1,14 @@
 //! The skills that fit a task.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, PassageKind};
+use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, Embedder, PassageKind};
 use cortex_protocol::TaskClass;
 
 use crate::folders::{FoundSkill, SkillFolders, Skills};
+use crate::meaning::Meaning;
 use crate::words::telling;
 
 /// The name under which skills are cited.
@@ -16,18 +18,36 @@ const MOST: usize = 3;
 /// Least share of the telling words of a task that a skill must be about, and least number of them, to be used unasked.
 const LEAST_SHARE: f64 = 0.5;
 const LEAST_WORDS: usize = 2;
+/// Least likeness of meaning between a task and what a skill is for, to be used unasked.
+const LEAST_LIKENESS: f64 = 0.4;
 
 /// The skills of some folders as planning uses them. Clones share them.
 #[derive(Debug, Clone)]
 pub struct SkillSource {
     folders: Arc<SkillFolders>,
+    meaning: Option<Meaning>,
 }
 
 impl SkillSource {
     /// The skills of these folders.
     #[must_use]
     pub fn new(folders: Arc<SkillFolders>) -> Self {
-        Self { folders }
+        Self { folders, meaning: None }
+    }
+
+    /// The same, and skills also fire where a task means what they are for, in other words.
+    #[must_use]
+    pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
+        Self { meaning: Some(Meaning::new(embedder)), ..self }
+    }
+
+    /// How much the task means what each skill is for, by name. Nothing where that can't be told.
+    async fn likeness(&self, skills: &[FoundSkill], query: &ContextQuery) -> BTreeMap<String, f64> {
+        let Some(meaning) = &self.meaning else { return BTreeMap::new() };
+        meaning.likeness(skills, said_last(query)).await.unwrap_or_else(|problem| {
+            tracing::warn!("skills fire by their words alone: {problem}");
+            BTreeMap::new()
+        })
     }
 }
 
@@ -49,14 +69,19 @@ impl ContextSource for SkillSource {
         if let Some(lost) = troubles.iter().find(|trouble| trouble.was_skill) {
             return Err(ContextError(format!("{} {}", lost.file.display(), lost.problem)));
         }
-        Ok(fitting(&skills, query))
+        let likeness = self.likeness(&skills, query).await;
+        Ok(fitting(&skills, query, &likeness))
     }
 }
 
-/// Those that are asked for by a sentence of theirs; or else those that are about enough of the task.
-fn fitting(skills: &[FoundSkill], query: &ContextQuery) -> Vec<ContextPassage> {
-    // What a person said last takes the place of what they said before.
-    let said = query.revisions.last().unwrap_or(&query.task);
+/// What a person said last takes the place of what they said before.
+fn said_last(query: &ContextQuery) -> &str {
+    query.revisions.last().unwrap_or(&query.task)
+}
+
+/// Those that are asked for by a sentence of theirs; or else those that are about enough of the task, or mean it.
+fn fitting(skills: &[FoundSkill], query: &ContextQuery, likeness: &BTreeMap<String, f64>) -> Vec<ContextPassage> {
+    let said = said_last(query);
     let asked = skills.iter().filter_map(|found| Some(passage(found, 1.0, found.skill.asked_for(said)?)));
     let asked: Vec<ContextPassage> = asked.take(MOST).collect();
     if !asked.is_empty() || query.class == TaskClass::Conversation {
@@ -69,8 +94,9 @@ fn fitting(skills: &[FoundSkill], query: &ContextQuery) -> Vec<ContextPassage> {
         let shared = words.intersection(&own).count();
         #[allow(clippy::cast_precision_loss, reason = "a task has few words")]
         let share = shared as f64 / words.len().max(1) as f64;
-        if shared >= LEAST_WORDS && share >= LEAST_SHARE {
-            about.push((share, found));
+        let means = likeness.get(&found.skill.name).copied().unwrap_or_default();
+        if shared >= LEAST_WORDS && share >= LEAST_SHARE || means >= LEAST_LIKENESS {
+            about.push((share.max(means).min(1.0), found));
         }
     }
     about.sort_by(|one, other| other.0.total_cmp(&one.0));
@@ -112,7 +138,7 @@ mod tests {
             ),
         ];
         let query = ContextQuery { task: task.to_owned(), revisions: Vec::new(), class: TaskClass::Action };
-        fitting(&skills, &query).into_iter().map(|passage| (passage.place, passage.kind)).collect()
+        fitting(&skills, &query, &BTreeMap::new()).into_iter().map(|passage| (passage.place, passage.kind)).collect()
     }
 
     #[test]

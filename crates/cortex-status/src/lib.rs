@@ -9,6 +9,7 @@
 //! Begin with [`Status::start`] and [`Sources`]; for the metrics with [`Metrics`]. A [`ModelWatch`] counts the requests to
 //! models, for both.
 
+#[cfg_attr(not(feature = "metrics"), path = "metrics_left_out.rs")]
 mod metrics;
 mod status;
 mod watched_model;

@@ -28,12 +28,14 @@ pub(crate) enum Kind {
     Interfaces,
     /// The script that looks for what keeps people from using a page.
     Axe,
+    /// Models that turn texts into vectors.
+    Models,
     /// Programs that look at the tree.
     Tools,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 4] = [Self::Ros, Self::Interfaces, Self::Axe, Self::Tools];
+    pub(crate) const ALL: [Self; 5] = [Self::Ros, Self::Interfaces, Self::Axe, Self::Models, Self::Tools];
 
     /// The sub-folder's name.
     pub(crate) fn folder(self) -> &'static str {
@@ -41,6 +43,7 @@ impl Kind {
             Self::Ros => "ros",
             Self::Interfaces => "interfaces",
             Self::Axe => "axe",
+            Self::Models => "models",
             Self::Tools => "tools",
         }
     }
@@ -51,6 +54,7 @@ impl Kind {
             Self::Ros => "ROS 2 set-up",
             Self::Interfaces => "build of the interfaces",
             Self::Axe => "download of axe-core",
+            Self::Models => "download of a model",
             Self::Tools => "build of a tool",
         }
     }

@@ -143,6 +143,8 @@ pub(crate) struct Package {
     pub(crate) manifest: PathBuf,
     /// What it is built with, without what only its tests need.
     pub(crate) dependencies: Vec<String>,
+    /// What can be left out of it.
+    pub(crate) features: Vec<String>,
 }
 
 impl Package {
@@ -158,10 +160,12 @@ impl Package {
             .collect();
         dependencies.sort();
         dependencies.dedup();
+        let features = package.get("features").and_then(Value::as_object).into_iter().flatten();
         Some(Self {
             name: package.get("name").and_then(Value::as_str)?.to_owned(),
             manifest: package.get("manifest_path").and_then(Value::as_str)?.into(),
             dependencies,
+            features: features.map(|(name, _)| name.clone()).filter(|name| name != "default").collect(),
         })
     }
 }
@@ -176,15 +180,17 @@ mod tests {
             br#"{"target_directory": "/t", "packages": [
                 {"name": "b", "manifest_path": "/w/b/Cargo.toml", "dependencies": [
                     {"name": "a", "kind": null}, {"name": "testkit", "kind": "dev"}, {"name": "cc", "kind": "build"}]},
-                {"name": "a", "manifest_path": "/w/a/Cargo.toml", "dependencies": []}]}"#,
+                {"name": "a", "manifest_path": "/w/a/Cargo.toml", "dependencies": [],
+                    "features": {"default": ["x"], "x": []}}]}"#,
         )
         .unwrap();
-        let package = |name: &str, dependencies: &[&str]| Package {
+        let package = |name: &str, dependencies: &[&str], features: &[&str]| Package {
             name: name.to_owned(),
             manifest: PathBuf::from(format!("/w/{name}/Cargo.toml")),
             dependencies: dependencies.iter().map(ToString::to_string).collect(),
+            features: features.iter().map(ToString::to_string).collect(),
         };
-        assert_eq!(metadata.packages(), [package("a", &[]), package("b", &["a", "cc"])]);
+        assert_eq!(metadata.packages(), [package("a", &[], &["x"]), package("b", &["a", "cc"], &[])]);
         assert_eq!(metadata.target_directory().unwrap(), PathBuf::from("/t"));
     }
 

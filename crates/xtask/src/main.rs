@@ -10,6 +10,8 @@ mod cargo;
 mod check;
 mod clean;
 mod demo;
+mod embedding_model;
+mod features;
 mod guard;
 mod keys;
 mod leftovers;
@@ -76,6 +78,8 @@ enum Task {
     },
     /// Check format, lints, crate boundaries, manifests and file lengths
     Check,
+    /// Compile Cortex with each combination of what can be left out of it
+    Features,
     /// Build the documentation of all crates; fails where a link leads nowhere
     Doc {
         /// More arguments for `cargo doc`
@@ -161,6 +165,7 @@ fn run(command: Task) -> Result<ExitCode> {
         Task::Run { release, arguments } => return work::run(&repository, profile(release), &arguments),
         Task::Test { arguments } => return work::test(&repository, &arguments),
         Task::Check => return check::run(&repository),
+        Task::Features => return features::run(&repository),
         Task::Doc { arguments } => return work::doc(&repository, &arguments),
         Task::Audit(arguments) => return audit::run(&repository, &arguments),
         Task::Demo { recorded: true, .. } => return work::show_recorded(&repository),

@@ -11,6 +11,7 @@ use crate::accessibility;
 use crate::bounded;
 use crate::browser;
 use crate::cargo::{self, Metadata, Profile};
+use crate::embedding_model;
 use crate::progress;
 use crate::ros::{self, Purpose, Ros};
 use crate::supervised;
@@ -102,6 +103,7 @@ pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> 
         axe = Some(browser::ensure()?);
         browser::test_modules(repository)?;
     }
+    let model = embedding_model::is_needed(&packages).then(embedding_model::ensure).transpose()?;
     let ros = prepare(repository, Purpose::Test)?;
     let binaries = Metadata::read(repository)?.target_directory()?.join(Profile::Debug.folder());
     // Tests start the binaries as a person would; Cargo builds a binary for the tests of its own package only.
@@ -122,6 +124,9 @@ pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> 
     test.args(arguments).env(BINARIES, binaries);
     if let Some(axe) = axe {
         test.env(accessibility::VARIABLE, axe);
+    }
+    if let Some(model) = model {
+        test.env(embedding_model::VARIABLE, model);
     }
     if std::env::var_os(TEST_THREADS).is_none() {
         // Tests on real robots wait for most of their time: a robot for each core leaves three quarters of it idle.

@@ -2,6 +2,7 @@
 
 mod schema;
 mod search;
+mod vectors;
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, param
 
 use crate::document::Document;
 use crate::passages::passages;
-use crate::store::{Added, DocumentEntry, DocumentStore, Found, MetadataFilter, StoreError};
+use crate::store::{Added, DocumentEntry, DocumentStore, Found, MetadataFilter, PassageId, StoreError, Unembedded};
 use schema::Kind;
 
 /// Most bytes of an id.
@@ -209,6 +210,34 @@ impl DocumentStore for SqliteStore {
     async fn search(&self, text: &str, most: usize, filter: &MetadataFilter) -> Result<Vec<Found>, StoreError> {
         let (words, filter) = (crate::words::telling(text), filter.clone());
         let found = self.read(move |connection| Ok(search::search(connection, &words, most, &filter)?)).await?;
+        Ok(found.unwrap_or_default())
+    }
+
+    async fn unembedded(&self, model: &str, most: usize) -> Result<Vec<Unembedded>, StoreError> {
+        let model = model.to_owned();
+        let found = self.read(move |connection| Ok(vectors::unembedded(connection, &model, most)?)).await?;
+        Ok(found.unwrap_or_default())
+    }
+
+    async fn keep_vectors(&self, model: &str, vectors: Vec<(PassageId, Vec<f32>)>) -> Result<(), StoreError> {
+        let model = model.to_owned();
+        let keep = move |connection: &mut Connection| {
+            let transaction = connection.transaction()?;
+            vectors::keep(&transaction, &model, &vectors)?;
+            Ok(transaction.commit()?)
+        };
+        self.write(Missing::IsEmpty, keep).await.map(Option::unwrap_or_default)
+    }
+
+    async fn nearest(
+        &self,
+        model: &str,
+        vector: &[f32],
+        most: usize,
+        filter: &MetadataFilter,
+    ) -> Result<Vec<Found>, StoreError> {
+        let (model, vector, filter) = (model.to_owned(), vector.to_owned(), filter.clone());
+        let found = self.read(move |connection| vectors::nearest(connection, &model, &vector, most, &filter)).await?;
         Ok(found.unwrap_or_default())
     }
 }

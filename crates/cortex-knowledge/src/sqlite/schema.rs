@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 /// Marks a file as ours: "CrtK".
 const APPLICATION: i64 = 0x4372_744b;
 /// The format of the tables.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 
 /// What a file is.
 pub(super) enum Kind {
@@ -50,6 +50,18 @@ const TABLES: &str = "
         VALUES ('delete', old.number, old.text, old.place, old.id);
     END;";
 
+/// What format 2 adds: the vectors of one model. They are rounded to a byte for each number (`vectors.rs`).
+const VECTORS: &str = "
+    CREATE TABLE vectors (
+        passage INTEGER PRIMARY KEY REFERENCES passages (number) ON DELETE CASCADE,
+        numbers BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE vector_model (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        name TEXT NOT NULL,
+        dimension INTEGER NOT NULL
+    ) STRICT;";
+
 /// Sets up a connection to a file of ours.
 pub(super) fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "foreign_keys", true)?;
@@ -69,8 +81,14 @@ pub(super) fn prepare(connection: &mut Connection) -> rusqlite::Result<Kind> {
     let kind = match (number("application_id")?, number("user_version")?) {
         (APPLICATION, FORMAT) => Kind::Ready,
         (APPLICATION, newer) if newer > FORMAT => Kind::Newer(newer),
+        (APPLICATION, 1) => {
+            transaction.execute_batch(VECTORS)?;
+            transaction.pragma_update(None, "user_version", FORMAT)?;
+            Kind::Ready
+        }
         (0, 0) if tables == 0 => {
             transaction.execute_batch(TABLES)?;
+            transaction.execute_batch(VECTORS)?;
             transaction.pragma_update(None, "application_id", APPLICATION)?;
             transaction.pragma_update(None, "user_version", FORMAT)?;
             Kind::Ready

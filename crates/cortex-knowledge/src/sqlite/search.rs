@@ -6,10 +6,13 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
 use crate::document::Passage;
-use crate::store::{Found, MetadataFilter};
+use crate::store::{Found, MetadataFilter, PassageId};
 
 /// A heading tells more than a word of the text; the id of a document is seldom words at all.
 const WEIGHTS: &str = "1.0, 2.0, 0.5";
+/// The condition for each pair of a filter.
+pub(super) const HAS_METADATA: &str =
+    " AND EXISTS (SELECT 1 FROM json_each(documents.metadata) WHERE key = ? AND value = ?)";
 
 pub(super) fn search(
     connection: &Connection,
@@ -21,46 +24,61 @@ pub(super) fn search(
         return Ok(Vec::new());
     }
     let candidates = best(connection, words, most, filter)?;
-    let numbers: Vec<i64> = candidates.iter().map(|(number, _)| *number).collect();
-    let shares = shares(connection, words, &numbers)?;
-    let found = candidates.into_iter().map(|(number, found)| {
-        let relevance = shares.get(&number).copied().unwrap_or_default();
+    let ids: Vec<PassageId> = candidates.iter().map(|found| found.id).collect();
+    let shares = shares(connection, words, &ids)?;
+    let found = candidates.into_iter().map(|found| {
+        let relevance = shares.get(&found.id).copied().unwrap_or_default();
         Found { relevance, ..found }
     });
     Ok(found.collect())
 }
 
-/// The best passages, best first, with their numbers.
+/// The best passages, best first.
 fn best(
     connection: &Connection,
     words: &[String],
     most: usize,
     filter: &MetadataFilter,
-) -> rusqlite::Result<Vec<(i64, Found)>> {
+) -> rusqlite::Result<Vec<Found>> {
     let wanted = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" OR ");
-    let condition = " AND EXISTS (SELECT 1 FROM json_each(documents.metadata) WHERE key = ? AND value = ?)";
     let statement = format!(
         "SELECT passages.number, documents.id, passages.place, passages.text, documents.metadata
          FROM words JOIN passages ON passages.number = words.rowid
          JOIN documents ON documents.number = passages.document
          WHERE words MATCH ?{}
          ORDER BY bm25(words, {WEIGHTS}), passages.number LIMIT ?",
-        condition.repeat(filter.len())
+        HAS_METADATA.repeat(filter.len())
     );
     let mut parameters = vec![Value::Text(wanted)];
-    parameters.extend(filter.iter().flat_map(|(key, value)| [key, value]).cloned().map(Value::Text));
+    parameters.extend(wanted_metadata(filter));
     parameters.push(Value::Integer(i64::try_from(most).unwrap_or(i64::MAX)));
     let mut statement = connection.prepare_cached(&statement)?;
-    let rows = statement.query_map(params_from_iter(parameters), |row| {
-        let passage = Passage { place: row.get(2)?, text: row.get(3)? };
-        Ok((row.get(0)?, Found { document: row.get(1)?, passage, metadata: metadata(row, 4)?, relevance: 0.0 }))
-    })?;
+    let rows = statement.query_map(params_from_iter(parameters), found)?;
     rows.collect()
+}
+
+/// A passage in a row with its number, its document, its place, its text and the metadata of its document. How well it fits is
+/// still to be said.
+pub(super) fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
+    let passage = Passage { place: row.get(2)?, text: row.get(3)? };
+    Ok(Found {
+        id: PassageId(row.get(0)?),
+        document: row.get(1)?,
+        passage,
+        metadata: metadata(row, 4)?,
+        relevance: 0.0,
+    })
+}
+
+/// What the filter sets for the marks of its conditions.
+pub(super) fn wanted_metadata(filter: &MetadataFilter) -> impl Iterator<Item = Value> {
+    filter.iter().flat_map(|(key, value)| [key, value]).cloned().map(Value::Text)
 }
 
 /// For each of these passages, the share of the words that it holds. A word that few passages hold counts more, and one that
 /// none holds most: what is asked for is then something else.
-fn shares(connection: &Connection, words: &[String], numbers: &[i64]) -> rusqlite::Result<BTreeMap<i64, f64>> {
+fn shares(connection: &Connection, words: &[String], ids: &[PassageId]) -> rusqlite::Result<BTreeMap<PassageId, f64>> {
+    let numbers: Vec<i64> = ids.iter().map(|id| i64::try_from(id.0).unwrap_or(i64::MAX)).collect();
     let all: f64 = connection.query_row("SELECT count(*) FROM passages", [], |row| row.get(0))?;
     let marks = vec!["?"; numbers.len()].join(", ");
     let mut having =
@@ -73,7 +91,7 @@ fn shares(connection: &Connection, words: &[String], numbers: &[i64]) -> rusqlit
         let weight = (1.0 + (all - with_it + 0.5) / (with_it + 0.5)).ln();
         sum += weight;
         let parameters = [Value::Text(word)].into_iter().chain(numbers.iter().map(|number| Value::Integer(*number)));
-        let holding = having.query_map(params_from_iter(parameters), |row| row.get::<_, i64>(0))?;
+        let holding = having.query_map(params_from_iter(parameters), |row| row.get(0).map(PassageId))?;
         for number in holding.collect::<rusqlite::Result<BTreeSet<_>>>()? {
             *shares.entry(number).or_insert(0.0) += weight;
         }

@@ -125,3 +125,56 @@ pub(crate) async fn as_many_are_found_as_are_wanted(store: &dyn DocumentStore) {
         assert_eq!(found.len(), most.min(50));
     }
 }
+
+/// The places of all passages without a vector, by their first line.
+async fn without_vector(store: &dyn DocumentStore, model: &str) -> Vec<String> {
+    let passages = store.unembedded(model, 100).await.expect("a look");
+    passages.into_iter().map(|passage| passage.text.lines().next().unwrap_or_default().to_owned()).collect()
+}
+
+pub(crate) async fn what_has_vectors_is_found_by_them(store: &dyn DocumentStore) {
+    store.add(household()).await.expect("they are added");
+    assert!(store.nearest("m", &[1.0, 0.0], 5, &MetadataFilter::new()).await.expect("a search").is_empty());
+    let passages = store.unembedded("m", 100).await.expect("a look");
+    assert_eq!(passages[1].text.lines().next(), Some("Kettle, Descaling"), "the headings count");
+    assert_eq!(store.unembedded("m", 2).await.expect("a look").len(), 2);
+    let vectors = [[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]];
+    let kept = passages.iter().zip(vectors).map(|(passage, vector)| (passage.id, vector.to_vec())).collect();
+    store.keep_vectors("m", kept).await.expect("they are kept");
+    assert_eq!(without_vector(store, "m").await, ["Nobody may enter the bedroom between nine and seven."]);
+
+    let found = store.nearest("m", &[0.0, 1.0], 5, &MetadataFilter::new()).await.expect("a search");
+    let places: Vec<&str> = found.iter().map(|found| found.passage.place.as_str()).collect();
+    assert_eq!(places, ["Kettle, Faults", "Kettle, Descaling", "Kettle"]);
+    assert!((found[1].relevance - 0.8).abs() < 0.01 && found[2].relevance.abs() < 0.01, "{found:#?}");
+    assert_eq!(store.nearest("m", &[0.0, 1.0], 1, &MetadataFilter::new()).await.expect("a search").len(), 1);
+    let nowhere: MetadataFilter = [("floor".to_owned(), "3".to_owned())].into();
+    assert!(store.nearest("m", &[0.0, 1.0], 5, &nowhere).await.expect("a search").is_empty());
+
+    store.remove("kettle.md").await.expect("removed");
+    assert!(store.nearest("m", &[0.0, 1.0], 5, &MetadataFilter::new()).await.expect("a search").is_empty());
+    let gone = vec![(passages[0].id, vec![1.0, 0.0])];
+    store.keep_vectors("m", gone).await.expect("a passage that is gone is left out");
+    assert!(store.nearest("m", &[1.0, 0.0], 5, &MetadataFilter::new()).await.expect("a search").is_empty());
+}
+
+pub(crate) async fn vectors_of_two_models_are_not_mixed(store: &dyn DocumentStore) {
+    store.add(household()).await.expect("they are added");
+    let passages = store.unembedded("m", 100).await.expect("a look");
+    let of = |vector: &[f32]| passages.iter().map(|passage| (passage.id, vector.to_vec())).collect::<Vec<_>>();
+    store.keep_vectors("m", of(&[1.0, 0.0])).await.expect("kept");
+    let mut uneven = of(&[0.0, 1.0]);
+    uneven[2].1.push(0.0);
+    let error = store.keep_vectors("m", uneven).await.expect_err("the third is longer").to_string();
+    assert!(error.contains("a vector of 3 numbers does not fit the others of m, which have 2"), "{error}");
+    let near = store.nearest("m", &[1.0, 0.0], 1, &MetadataFilter::new()).await.expect("a search");
+    assert!(near[0].relevance > 0.99, "nothing of it was kept");
+    let error = store.nearest("m", &[1.0], 1, &MetadataFilter::new()).await.expect_err("it is shorter").to_string();
+    assert!(error.contains("a vector of 1 numbers"), "{error}");
+
+    assert_eq!(without_vector(store, "other").await.len(), 4);
+    assert!(store.nearest("other", &[1.0], 1, &MetadataFilter::new()).await.expect("a search").is_empty());
+    store.keep_vectors("other", of(&[1.0])).await.expect("another model, another dimension");
+    assert_eq!(store.nearest("other", &[1.0], 9, &MetadataFilter::new()).await.expect("a search").len(), 4);
+    assert_eq!(without_vector(store, "m").await.len(), 4, "those of the first are gone");
+}

@@ -19,7 +19,7 @@ use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind}
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::settings::{ApiKey, BuildError, MAX_BACKOFF, ModelSettings, Structured};
+use crate::settings::{ApiKey, BuildError, ModelSettings, Structured};
 
 mod exchange;
 mod failure;
@@ -31,6 +31,9 @@ mod request;
 use exchange::{Endpoint, Fault};
 use failure::Failure;
 use request::Dialect;
+
+/// Longest wait between two attempts that the endpoint did not ask for.
+const MAX_BACKOFF: Duration = Duration::from_secs(8);
 
 /// A model behind an OpenAI-compatible endpoint.
 ///

@@ -1,17 +1,16 @@
 //! A picture of a camera as a file that browsers show. What a camera says of its picture is checked before it is believed.
 
 use cortex_protocol::robot_view::CameraPicture;
-use jpeg_encoder::{ColorType, Encoder};
 use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
+
+use super::encoders::{Colours, EncodingError, jpeg};
 
 /// Pixels of a row, at most: a larger picture is made smaller.
 const WIDEST: u32 = 1_280;
 /// Rows, at most.
 const HIGHEST: u32 = 1_280;
-/// How well a picture is kept, of 100.
-const QUALITY: u8 = 75;
 /// The largest file that is passed on as it is, in bytes.
 const MOST_FILE_BYTES: usize = 8 << 20;
 /// Pixels of a side of a file that is passed on, at most.
@@ -44,7 +43,7 @@ pub(crate) enum PictureError {
     #[error("the picture says that it has {width} x {height} pixels, and at most {most} a side are shown")]
     Huge { width: u32, height: u32, most: u32 },
     #[error("the encoding '{0}' can't be shown; rgb8, bgr8, rgba8, bgra8, mono8, mono16 and 16UC1 can")]
-    Encoding(String),
+    UnknownEncoding(String),
     #[error(
         "the sizes of the picture do not fit: {width} x {height} pixels of {encoding} in rows of {step} bytes, and {bytes} bytes in all"
     )]
@@ -53,8 +52,8 @@ pub(crate) enum PictureError {
     Format(String),
     #[error("the file has {} KiB, and at most {} KiB are passed on", .0 >> 10, MOST_FILE_BYTES >> 10)]
     LargeFile(usize),
-    #[error("the picture can't be written as a JPEG: {0}")]
-    Jpeg(String),
+    #[error(transparent)]
+    Encoding(#[from] EncodingError),
 }
 
 /// Which bytes of a pixel mean what.
@@ -159,7 +158,7 @@ fn raw(
     if width > MOST_PIXELS || height > MOST_PIXELS {
         return Err(PictureError::Huge { width, height, most: MOST_PIXELS });
     }
-    let Some(pixel) = Pixel::of(&encoding) else { return Err(PictureError::Encoding(encoding)) };
+    let Some(pixel) = Pixel::of(&encoding) else { return Err(PictureError::UnknownEncoding(encoding)) };
     let [columns, rows, row_bytes] = [width, height, step].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
     let used = columns.saturating_mul(pixel.bytes());
     // The last row need not be padded.
@@ -170,31 +169,25 @@ fn raw(
     let every = width.div_ceil(WIDEST).max(height.div_ceil(HIGHEST));
     let every = usize::try_from(every).unwrap_or(1).max(1);
     let picked = || data.chunks(row_bytes).take(rows).step_by(every).map(|row| row.get(..used).unwrap_or(row));
-    let (pixels, colours): (Vec<u8>, ColorType) = match pixel {
+    let (pixels, colours): (Vec<u8>, Colours) = match pixel {
         Pixel::Colour { bytes, places } => {
             let of_pixel = |pixel: &[u8]| places.map(|place| pixel.get(place).copied().unwrap_or_default());
-            (
-                picked().flat_map(|row| row.chunks_exact(bytes).step_by(every)).flat_map(of_pixel).collect(),
-                ColorType::Rgb,
-            )
+            (picked().flat_map(|row| row.chunks_exact(bytes).step_by(every)).flat_map(of_pixel).collect(), Colours::Rgb)
         }
-        Pixel::Gray8 => (picked().flat_map(|row| row.iter().step_by(every)).copied().collect(), ColorType::Luma),
+        Pixel::Gray8 => (picked().flat_map(|row| row.iter().step_by(every)).copied().collect(), Colours::Gray),
         Pixel::Gray16 => {
             let value = |pixel: &[u8]| {
                 let pair = [pixel.first().copied().unwrap_or_default(), pixel.get(1).copied().unwrap_or_default()];
                 if is_big_endian { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) }
             };
             let depths = picked().flat_map(|row| row.chunks_exact(2).step_by(every)).map(value);
-            (stretched(&depths.collect::<Vec<u16>>()), ColorType::Luma)
+            (stretched(&depths.collect::<Vec<u16>>()), Colours::Gray)
         }
     };
     let (columns, rows) = (columns.div_ceil(every), rows.div_ceil(every));
     let size = u16::try_from(columns).ok().zip(u16::try_from(rows).ok());
     let (columns, rows) = size.ok_or(PictureError::Huge { width, height, most: MOST_PIXELS })?;
-    let mut file = Vec::new();
-    Encoder::new(&mut file, QUALITY)
-        .encode(&pixels, columns, rows, colours)
-        .map_err(|problem| PictureError::Jpeg(problem.to_string()))?;
+    let file = jpeg(&pixels, (columns, rows), colours)?;
     Ok(Shown { media_type: "image/jpeg", about: About { size: (width, height), encoding }, file })
 }
 

@@ -1,10 +1,10 @@
 //! A map as a PNG: one byte for each cell, with a palette from free to occupied, and unknown cells transparent.
 
 use cortex_protocol::robot_view::{FloorPose, GridMap};
-use png::{BitDepth, ColorType, Compression, Encoder};
 use schemars::JsonSchema;
 use serde::Serialize;
-use thiserror::Error;
+
+use super::encoders::{EncodingError, png_of_palette};
 
 /// The longest side of a map that is sent, in pixels. A larger one is made smaller.
 const LONGEST_SIDE: u32 = 2_048;
@@ -30,35 +30,21 @@ pub(crate) struct MapPlace {
     pub(crate) cells_per_pixel: u32,
 }
 
-/// The map can't be written as a picture.
-#[derive(Debug, Error)]
-#[error("the map can't be written as a picture: {0}")]
-pub(crate) struct GridError(#[from] png::EncodingError);
-
 /// The picture of a map. Of the cells of a pixel, the most occupied counts: no obstacle vanishes. Takes a while for a large
 /// map: not for a thread that others wait for.
 ///
 /// # Errors
 /// When the sizes of the map don't fit its cells.
-pub(crate) fn encode(topic: &str, map: &GridMap) -> Result<(MapPlace, Vec<u8>), GridError> {
+pub(crate) fn encode(topic: &str, map: &GridMap) -> Result<(MapPlace, Vec<u8>), EncodingError> {
     let cells_per_pixel = map.width.max(map.height).div_ceil(LONGEST_SIDE).max(1);
     let (width, height) = (map.width.div_ceil(cells_per_pixel), map.height.div_ceil(cells_per_pixel));
     let pixels = pixels(map, cells_per_pixel, (width, height));
-    let mut file = Vec::new();
-    let mut encoder = Encoder::new(&mut file, width, height);
-    encoder.set_color(ColorType::Indexed);
-    encoder.set_depth(BitDepth::Eight);
-    encoder.set_compression(Compression::Fast);
     let grays =
         (0..=OCCUPIED.unsigned_abs()).map(|percent| 255 - u8::try_from(u16::from(percent) * 255 / 100).unwrap_or(255));
     let palette: Vec<u8> = grays.chain([128]).flat_map(|gray| [gray; 3]).collect();
-    encoder.set_palette(palette);
     let mut opacity = vec![255; usize::from(UNKNOWN)];
     opacity.push(0);
-    encoder.set_trns(opacity);
-    let mut writer = encoder.write_header()?;
-    writer.write_image_data(&pixels)?;
-    writer.finish()?;
+    let file = png_of_palette(&pixels, (width, height), palette, opacity)?;
     let resolution = map.resolution_m * f64::from(cells_per_pixel);
     let place =
         MapPlace { topic: topic.to_owned(), width, height, resolution, origin: map.origin.clone(), cells_per_pixel };

@@ -2,6 +2,8 @@
 //! a moment; then the robot is not bothered with it any more.
 
 mod camera;
+#[cfg_attr(not(feature = "pictures"), path = "encoders_left_out.rs")]
+mod encoders;
 mod grid;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -5,7 +5,7 @@ mod fixes;
 mod interfaces;
 mod interfaces_in_place;
 mod prefix;
-mod python;
+pub(crate) mod python;
 mod sourced;
 mod sourced_python;
 

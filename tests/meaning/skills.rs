@@ -1,0 +1,50 @@
+//! Which skills fire for 200 tasks, whose right answers were written by somebody who knew the skills, and not the rules.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use cortex_core::{ContextQuery, ContextSource as _};
+use cortex_language::task_class::classify;
+use cortex_skills::{SkillFolders, SkillSource};
+
+use crate::{embedder, set, table};
+
+/// How often skills fire.
+#[derive(Debug, Default)]
+struct Fired {
+    /// Of the skills that should, and how many that are.
+    rightly: usize,
+    wanted: usize,
+    /// Of the tasks for which none should, and how many those are.
+    in_vain: usize,
+    without: usize,
+}
+
+async fn measured(source: &SkillSource) -> Fired {
+    let mut fired = Fired::default();
+    for line in table("tasks.tsv") {
+        let [task, right] = &line[..] else { panic!("{line:?}") };
+        let right: BTreeSet<&str> = right.split(',').filter(|name| *name != "-").collect();
+        let query = ContextQuery { task: task.clone(), revisions: Vec::new(), class: classify(task) };
+        let passages = source.gather(&query).await.expect("the skills");
+        let found: BTreeSet<&str> = passages.iter().map(|passage| passage.place.as_str()).collect();
+        fired.wanted += right.len();
+        fired.rightly += right.intersection(&found).count();
+        if right.is_empty() {
+            fired.without += 1;
+            fired.in_vain += usize::from(!found.is_empty());
+        }
+    }
+    fired
+}
+
+#[tokio::test]
+async fn skills_fire_for_more_of_the_tasks_they_are_for_by_their_meaning() {
+    let words = SkillSource::new(Arc::new(SkillFolders::new(vec![set("skills")])));
+    let meaning = words.clone().with_embedder(Arc::new(embedder()));
+    let (words, meaning) = (measured(&words).await, measured(&meaning).await);
+    println!("by words {words:?}, and by meaning {meaning:?}");
+    assert_eq!((words.wanted, words.without), (130, 80));
+    assert!(meaning.rightly >= 2 * words.rightly, "by words {words:?}, by meaning {meaning:?}");
+    assert!(meaning.in_vain * 7 <= meaning.without, "too often in vain: {meaning:?}");
+}
