@@ -327,6 +327,10 @@ impl Reader<'_> {
         context: Context<'_>,
         goes_on: bool,
     ) -> Result<Vec<Call>, Problem> {
+        // "Kitchen every go": nobody goes to one place and to all of them.
+        if draft.all && !draft.refers && self.goes(tool) && !draft.values.is_empty() {
+            return Err(Problem::Unknown);
+        }
         let mut values = draft.values.clone();
         if (draft.all && !draft.refers) || !draft.excepted.is_empty() {
             let filled = values.len();
