@@ -32,6 +32,7 @@ mod embedder;
 pub mod feedback;
 pub mod for_each;
 pub mod fragment;
+pub mod identity;
 pub mod incident_port;
 pub mod log_port;
 mod memory_port;

@@ -23,6 +23,8 @@ pub enum Talk {
     Name,
     /// The abilities of the robot.
     Abilities,
+    /// What the robot can't do.
+    Limits,
     /// That nothing is to be done after all.
     Cancel,
     /// Small talk.
@@ -82,6 +84,7 @@ fn find(words: &[Word], robot: &Robot, language: &Language, with_names: bool) ->
                     "name" => Talk::Name,
                     "cancel" => Talk::Cancel,
                     "abilities" => Talk::Abilities,
+                    "limits" => Talk::Limits,
                     "values" => {
                         let asked = asked.into_inner();
                         Talk::Values(if asked.is_empty() { places(robot) } else { asked })

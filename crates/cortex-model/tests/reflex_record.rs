@@ -133,3 +133,34 @@ async fn regression_a_task_was_done_without_the_skills_that_could_not_be_read() 
     let result = mission_with("go to the kitchen", Context { passages: Vec::new(), missing: vec![missing] }).await;
     assert_eq!(result.status, MissionStatus::Succeeded, "{}", result.output);
 }
+
+#[tokio::test]
+async fn the_robot_says_what_it_knows_of_itself_and_what_it_cannot_do() {
+    let of_itself = |place: &str, text: &str| ContextPassage {
+        source: cortex_core::identity::IDENTITY_SOURCE.to_owned(),
+        place: place.to_owned(),
+        ..passage(text, 0.5)
+    };
+    let passages = vec![
+        of_itself(cortex_core::identity::ABOUT, "My name is berta. I sense with a camera (/image)."),
+        of_itself(cortex_core::identity::LIMITS, "I may not use arm.throw."),
+    ];
+    for (task, expected) in [
+        ("who are you?", "My name is berta. I sense with a camera (/image)."),
+        ("what can't you do?", "I may not use arm.throw."),
+        ("What are you not allowed to do?", "I may not use arm.throw."),
+        ("is there anything you can't do", "I may not use arm.throw."),
+        ("was kannst du nicht?", "I may not use arm.throw."),
+        ("what can you do?", "I can do: go to PLACE (kitchen, bedroom)."),
+    ] {
+        let result = mission(task, passages.clone()).await;
+        assert_eq!(result.status, MissionStatus::Answered, "{task}: {}", result.output);
+        assert!(result.output.starts_with(expected), "{task}: {}", result.output);
+    }
+    let result = mission("what can't you do?", Vec::new()).await;
+    assert!(result.output.contains("what none of my tools does"), "{}", result.output);
+    for order in ["don't go to the kitchen", "you can't go to the kitchen", "do not do what you can not do"] {
+        let result = mission(order, passages.clone()).await;
+        assert!(result.steps.is_empty() && !result.output.contains("arm.throw"), "{order}: {}", result.output);
+    }
+}

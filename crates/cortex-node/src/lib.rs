@@ -11,6 +11,7 @@
 //! metrics together.
 
 mod agent;
+mod identity;
 mod incident;
 pub mod logging;
 pub mod management;
@@ -20,6 +21,7 @@ mod self_watch;
 mod watchdog;
 
 pub use agent::Agent;
+pub use identity::IdentitySource;
 pub use incident::IncidentKeeper;
 pub use operators::Operators;
 pub use remembering::{OpenMemory, Remembering};

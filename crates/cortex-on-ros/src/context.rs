@@ -1,14 +1,17 @@
-//! What planning is told besides the task and the tools: skills, the memory, documents.
+//! What planning is told besides the task and the tools: who the robot is, skills, the memory, documents.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use cortex_config::{KnowledgeSettings, Resolved};
+use cortex_core::identity::RobotIdentity;
+use cortex_core::mission::MissionLimits;
 use cortex_core::{ContextSource, Embedder};
 use cortex_embedding::LocalEmbedder;
 use cortex_knowledge::{Knowledge, SqliteStore};
-use cortex_node::OpenMemory;
+use cortex_node::{IdentitySource, OpenMemory};
+use cortex_robot::Robot;
 use cortex_robot::supervision::RobotRecipe;
 use cortex_runtime::ContextSources;
 use cortex_skills::{SkillFolders, SkillSource};
@@ -16,12 +19,16 @@ use cortex_skills::{SkillFolders, SkillSource};
 /// The folder of skills beside a recipe.
 const SKILLS: &str = "skills";
 
+/// How a robot is called that nobody has given a name.
+const NAMELESS: &str = "robot";
+
 /// All sources that the configuration names.
 ///
 /// # Errors
 /// When the model that finds texts by their meaning can't be used.
 pub(crate) async fn sources(
     resolved: &Resolved,
+    robot: &Robot,
     memory: Option<&OpenMemory>,
     recipe: Option<&RobotRecipe>,
 ) -> anyhow::Result<ContextSources> {
@@ -41,7 +48,27 @@ pub(crate) async fn sources(
         Arc::new(documents)
     });
     let memory = memory.map(OpenMemory::context_source);
-    Ok(ContextSources::new([skills, memory, documents].into_iter().flatten().collect()))
+    let identity: Arc<dyn ContextSource> =
+        Arc::new(IdentitySource::start(configured(resolved), resolved.runtime.policy.clone(), robot));
+    Ok(ContextSources::new([Some(identity), skills, memory, documents].into_iter().flatten().collect()))
+}
+
+/// What the configuration says of the robot.
+fn configured(resolved: &Resolved) -> RobotIdentity {
+    let MissionLimits { max_duration, max_metres, max_watt_hours, .. } = &resolved.runtime.limits;
+    let bounds = [
+        Some(format!("{:.0} minutes", max_duration.as_secs_f64() / 60.0)),
+        max_metres.map(|metres| format!("{metres} m to drive")),
+        max_watt_hours.map(|energy| format!("{energy} Wh of energy")),
+    ];
+    let places = resolved.memory.iter().flat_map(|memory| &memory.places);
+    RobotIdentity {
+        name: Some(&resolved.robot).filter(|name| *name != NAMELESS).cloned().unwrap_or_default(),
+        words: resolved.runtime.identity.clone(),
+        places: places.map(|place| place.name.clone()).collect(),
+        bounds: bounds.into_iter().flatten().collect(),
+        ..RobotIdentity::default()
+    }
 }
 
 async fn embedder(folder: PathBuf) -> anyhow::Result<Arc<dyn Embedder>> {

@@ -136,7 +136,7 @@ async fn serve(
     let gate = watch.as_ref().map(supervision::Watch::gate).unwrap_or_default();
     let provided = Provided::by(robot, recipe.as_ref(), &gate, resolved.runtime.calls, dry_run)?;
     let memory = OpenMemory::open(resolved.memory.clone()).await;
-    let context = context::sources(&resolved, memory.as_ref(), recipe.as_ref()).await?;
+    let context = context::sources(&resolved, robot, memory.as_ref(), recipe.as_ref()).await?;
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), gate, context, ..resolved.runtime };
     keep_records(&mut config, robot, dry_run);
     // Before anything begins, whoever wants it.

@@ -31,6 +31,7 @@ pub mod meters;
 pub mod monitoring;
 mod node_log;
 mod own_names;
+pub mod robot_body;
 mod robot_views;
 mod shown_nodes;
 mod statuses;

@@ -196,6 +196,7 @@ fn is_about(talk: &Talk, about: &str) -> bool {
         Talk::Goodbye => matches!(about, "goodbye" | "smalltalk" | "greeting"),
         Talk::Name => about == "name",
         Talk::Abilities => about == "abilities",
+        Talk::Limits => about == "limits",
         Talk::Values(_) => about == "values",
         Talk::Cancel => about == "smalltalk",
         Talk::Smalltalk => matches!(about, "smalltalk" | "greeting" | "thanks"),

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::readable::readable;
 use super::schema::{self, Kind};
-use super::small_talk;
+use super::small_talk::{self, Itself};
 use super::stages::{Account, Done};
 use super::toolbox::{Toolbox, answers};
 
@@ -23,27 +23,27 @@ const QUOTED_CHARACTERS: usize = 200;
 const VALUE_CHARACTERS: usize = 1_000;
 
 /// The last words of a task: what was done and what was found.
-pub(super) fn finished(toolbox: &Toolbox<'_>, account: &Account<'_>, identity: &str) -> String {
-    let text = told(toolbox, account, identity);
+pub(super) fn finished(toolbox: &Toolbox<'_>, account: &Account<'_>, itself: &Itself<'_>) -> String {
+    let text = told(toolbox, account, itself);
     if text.is_empty() { "The tool gave no answer.".to_owned() } else { capped(&text, ANSWER_CHARACTERS) }
 }
 
 /// What was done and found, in the order of the task where something depended on a condition.
-fn told(toolbox: &Toolbox<'_>, account: &Account<'_>, identity: &str) -> String {
+fn told(toolbox: &Toolbox<'_>, account: &Account<'_>, itself: &Itself<'_>) -> String {
     let mut text = String::new();
     let mut at = 0;
     for check in &account.checks {
-        add(&mut text, &stretch(toolbox, account, at..check.at, identity, "Done: "));
+        add(&mut text, &stretch(toolbox, account, at..check.at, itself, "Done: "));
         let found = account.done.get(check.at).and_then(Done::outcome).map(|outcome| readable(&outcome.value));
         let found = capped(found.unwrap_or_default().trim().trim_end_matches('.'), QUOTED_CHARACTERS);
         at = check.at + 1 + check.parts;
         let therefore = match check.parts {
             0 => "so I did nothing.".to_owned(),
-            _ => stretch(toolbox, account, check.at + 1..at, identity, "so I did: "),
+            _ => stretch(toolbox, account, check.at + 1..at, itself, "so I did: "),
         };
         add(&mut text, &format!("{}, {therefore}", capitalised(&found)));
     }
-    add(&mut text, &stretch(toolbox, account, at..account.parts.len(), identity, "Done: "));
+    add(&mut text, &stretch(toolbox, account, at..account.parts.len(), itself, "Done: "));
     text
 }
 
@@ -55,14 +55,20 @@ fn add(text: &mut String, more: &str) {
 }
 
 /// What was done and found in some of the parts, with words before what was done.
-fn stretch(toolbox: &Toolbox<'_>, account: &Account<'_>, range: Range<usize>, identity: &str, before: &str) -> String {
+fn stretch(
+    toolbox: &Toolbox<'_>,
+    account: &Account<'_>,
+    range: Range<usize>,
+    itself: &Itself<'_>,
+    before: &str,
+) -> String {
     let Account { parts, done, .. } = account;
     let mut actions = Vec::new();
     let mut findings = Vec::new();
     let spoken = |index: usize| parts.iter().any(|part| matches!(part, Part::Tell { of, .. } if *of == index));
     for (index, (part, done)) in parts.iter().zip(done).enumerate().skip(range.start).take(range.len()) {
         if let Part::Talk(talk) = part {
-            findings.push(small_talk::answer(toolbox, talk, identity));
+            findings.push(small_talk::answer(toolbox, talk, itself));
             continue;
         }
         let found = done.outcome().map(|outcome| readable(&outcome.value)).unwrap_or_default();
@@ -145,21 +151,21 @@ pub(super) fn failed(steps: &[&StepReport], report: &StepReport) -> String {
 }
 
 /// A question that was not answered.
-pub(super) fn not_found(toolbox: &Toolbox<'_>, account: &Account<'_>, why: &str, identity: &str) -> String {
+pub(super) fn not_found(toolbox: &Toolbox<'_>, account: &Account<'_>, why: &str, itself: &Itself<'_>) -> String {
     let why = if why.trim().is_empty() { "no reason was given" } else { why };
     let failed = format!("I could not find that out: {}", sentence(&capped(why, QUOTED_CHARACTERS * 2)));
     if account.done.iter().any(|done| matches!(done, Done::Step(_))) {
-        format!("{} {failed}", told(toolbox, account, identity))
+        format!("{} {failed}", told(toolbox, account, itself))
     } else {
         failed
     }
 }
 
 /// A condition of which what was found does not tell whether it holds. The last part looked for it.
-pub(super) fn undecided(toolbox: &Toolbox<'_>, mut account: Account<'_>, clause: &str, identity: &str) -> String {
+pub(super) fn undecided(toolbox: &Toolbox<'_>, mut account: Account<'_>, clause: &str, itself: &Itself<'_>) -> String {
     let found = account.done.pop().and_then(|done| done.outcome().map(|outcome| readable(&outcome.value)));
     account.parts.truncate(account.done.len());
-    let mut text = told(toolbox, &account, identity);
+    let mut text = told(toolbox, &account, itself);
     let found = capped(found.unwrap_or_default().trim(), QUOTED_CHARACTERS);
     let found = if found.is_empty() { "nothing".to_owned() } else { format!("\"{found}\"") };
     let clause = capped(clause, QUOTED_CHARACTERS);

@@ -3,10 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use cortex_core::identity::{ABOUT, IDENTITY_SOURCE, LIMITS};
 use cortex_core::mission::DISPUTED;
 use cortex_core::{CallArguments, ChatRequest, ContextPassage, Fragment, Message, MissingSource, ToolDefinition};
 use cortex_protocol::{MissionStatus, StepReport, StepStatus, TaskClass, ToolOutcome, Turn};
 use serde_json::{Map, Value};
+
+use super::small_talk::Itself;
 
 /// How the core notes a step that did not fit into the plan; it may be planned again.
 const CUT_NOTE: &str = "cut";
@@ -125,6 +128,16 @@ impl<'r> Conversation<'r> {
         let is_open = |report: &&StepReport| report.interrupted && report.status != StepStatus::Success;
         read.steps = steps.into_values().filter(|report| !was_cut(report) && !is_open(report)).collect();
         read
+    }
+
+    /// What the robot knows of itself: all that is on record of it, or else the words of the configuration.
+    pub(super) fn itself(&self) -> Itself<'r> {
+        let on_record = |place: &str| {
+            let of_robot = |passage: &&ContextPassage| passage.source == IDENTITY_SOURCE && passage.place == place;
+            self.on_record.iter().find(of_robot).map(|passage| passage.text.as_str())
+        };
+        let about = on_record(ABOUT).filter(|text| !text.is_empty()).unwrap_or(self.identity);
+        Itself { about, limits: on_record(LIMITS).unwrap_or_default() }
     }
 
     /// The first step that did not end as it should.

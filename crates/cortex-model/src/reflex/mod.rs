@@ -200,7 +200,7 @@ fn carry_out(
     match stages::next(toolbox, parts, conversation) {
         Next::Calls(calls) => ChatReply { calls, ..ChatReply::default() }.into(),
         Next::Finished(account) => {
-            let report = answers::finished(toolbox, &account, conversation.identity);
+            let report = answers::finished(toolbox, &account, &conversation.itself());
             // Where none of its conditions held, there is nothing else to be done for the task.
             if conversation.answer_was_not_enough && account.held_nothing() {
                 return declined(report).into();
@@ -208,10 +208,10 @@ fn carry_out(
             Planned { lesson, ..answered(report).into() }
         }
         Next::NotFound { account, outcome } => {
-            declined(answers::not_found(toolbox, &account, &outcome.message, conversation.identity)).into()
+            declined(answers::not_found(toolbox, &account, &outcome.message, &conversation.itself())).into()
         }
         Next::Undecided { account, clause } => {
-            declined(answers::undecided(toolbox, account, &clause, conversation.identity)).into()
+            declined(answers::undecided(toolbox, account, &clause, &conversation.itself())).into()
         }
         Next::Astray => {
             declined("What was done does not fit the task any more, so I can't go on with it.".to_owned()).into()

@@ -9,22 +9,33 @@ use super::offers;
 use super::schema::{self, Kind};
 use super::toolbox::Toolbox;
 
-/// Most characters of what the configuration says of the robot.
-const IDENTITY_CHARACTERS: usize = 500;
+/// Most characters of what the robot says of itself.
+const IDENTITY_CHARACTERS: usize = 1_500;
 /// Most parameters whose values are listed.
 const LISTS: usize = 4;
 
 const NAMELESS: &str = "I am the robot; I read plain commands without a language model";
 
+const UNBOUND: &str = "I can't do what none of my tools does; ask me what I can do.";
+
+/// What the robot knows of itself. Empty where it knows nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Itself<'r> {
+    pub(super) about: &'r str,
+    pub(super) limits: &'r str,
+}
+
 /// The answer, in plain words.
-pub(super) fn answer(toolbox: &Toolbox<'_>, talk: &Talk, identity: &str) -> String {
+pub(super) fn answer(toolbox: &Toolbox<'_>, talk: &Talk, itself: &Itself<'_>) -> String {
     match talk {
         Talk::Greeting => "Hello. Tell me what to do, or ask what I can do.".to_owned(),
         Talk::Thanks => "You are welcome.".to_owned(),
         Talk::Cancel => "Nothing was done.".to_owned(),
         Talk::Goodbye => "Goodbye.".to_owned(),
-        Talk::Name if identity.is_empty() => format!("{NAMELESS}."),
-        Talk::Name => capped(identity, IDENTITY_CHARACTERS),
+        Talk::Name if itself.about.is_empty() => format!("{NAMELESS}."),
+        Talk::Name => capped(itself.about, IDENTITY_CHARACTERS),
+        Talk::Limits if itself.limits.is_empty() => UNBOUND.to_owned(),
+        Talk::Limits => capped(itself.limits, IDENTITY_CHARACTERS),
         Talk::Abilities => offers::abilities(toolbox),
         Talk::Smalltalk => format!("{NAMELESS}, so there is little that I can say to that. Ask me what I can do."),
         Talk::Values(asked) => values(toolbox, asked),

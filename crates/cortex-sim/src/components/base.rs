@@ -40,6 +40,10 @@ const PLACE_TOPIC: &str = "~/place";
 /// How fast it turns about itself, in radians per second.
 pub(super) const TURN_RADPS: f64 = 2.0;
 
+/// What the robot's body is, for whoever asks: the topic that `robot_state_publisher` has, and the URDF.
+const DESCRIPTION_TOPIC: &str = "robot_description";
+const DESCRIPTION: &str = include_str!("base/home_robot.urdf");
+
 const SPEED: &str = "speed_mps";
 
 #[derive(Clone)]
@@ -50,6 +54,7 @@ struct Base {
     published: Arc<watch::Sender<u64>>,
     odometry: Slot<Publisher<Odometry>>,
     place: Slot<Publisher<Text>>,
+    description: Slot<Publisher<Text>>,
     battery: Slot<Latest<BatteryState>>,
     wheels: Wheels,
     context: Slot<ComponentContext>,
@@ -62,6 +67,7 @@ pub(super) fn component(world: Arc<World>) -> Component {
         published: Arc::new(watch::Sender::new(0)),
         odometry: Slot::default(),
         place: Slot::default(),
+        description: Slot::default(),
         battery: Slot::default(),
         wheels: Wheels::default(),
         context: Slot::default(),
@@ -144,6 +150,9 @@ impl Base {
     async fn configure(&self, context: ComponentContext) -> Result<(), Failure> {
         self.odometry.put(context.publisher(ODOMETRY_TOPIC, QosProfile::default()).await?);
         self.place.put(context.publisher(PLACE_TOPIC, QosProfile::default()).await?);
+        let description = context.publisher::<Text>(DESCRIPTION_TOPIC, QosProfile::TRANSIENT_LOCAL).await?;
+        description.publish(&Text { data: DESCRIPTION.to_owned() });
+        self.description.put(description);
         self.battery.put(context.latest(BATTERY_TOPIC, QosProfile::default()).await?);
         self.wheels.configure(&context).await?;
         self.context.put(context);
