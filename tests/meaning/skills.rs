@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cortex_core::{ContextQuery, ContextSource as _};
 use cortex_language::task_class::classify;
 use cortex_skills::{SkillFolders, SkillSource};
+use cortex_stories::PATIENCE;
 
 use crate::{embedder, set, table};
 
@@ -41,7 +42,7 @@ async fn measured(source: &SkillSource) -> Fired {
 #[tokio::test]
 async fn skills_fire_for_more_of_the_tasks_they_are_for_by_their_meaning() {
     let words = SkillSource::new(Arc::new(SkillFolders::new(vec![set("skills")])));
-    let meaning = words.clone().with_embedder(Arc::new(embedder()));
+    let meaning = words.clone().with_embedder(Arc::new(embedder())).with_patience(PATIENCE);
     let (words, meaning) = (measured(&words).await, measured(&meaning).await);
     println!("by words {words:?}, and by meaning {meaning:?}");
     assert_eq!((words.wanted, words.without), (130, 80));

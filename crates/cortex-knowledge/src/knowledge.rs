@@ -1,13 +1,15 @@
 //! The documents of a robot, as planning uses them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, Embedder, PassageKind};
 
 use crate::fusion::fused;
-use crate::store::{DocumentStore, Found, MetadataFilter, StoreError};
+use crate::store::{DocumentStore, Found, MetadataFilter, PassageId, StoreError};
 
 /// The name under which passages are cited.
 pub(crate) const SOURCE: &str = "knowledge";
@@ -17,6 +19,9 @@ const LEAST_RELEVANCE: f64 = 0.4;
 
 /// Passages whose vectors are computed at a time.
 const BATCH: usize = 64;
+/// What is known by then of the meaning counts; a plan does not wait longer, and goes by the words. Less than a source may take
+/// for all that it does.
+const MEANING_PATIENCE: Duration = Duration::from_millis(400);
 /// How many times as many passages as are wanted are taken from each ranking: one that is low in both may be better than the
 /// last of either.
 const CANDIDATES: usize = 4;
@@ -53,18 +58,31 @@ impl Knowledge {
     /// # Errors
     /// When the store can't be read.
     pub async fn search(&self, text: &str, most: usize) -> Result<Vec<Found>, StoreError> {
+        self.found_within(Duration::MAX, text, most).await
+    }
+
+    /// The same; what is known of the meaning by then counts.
+    async fn found_within(&self, patience: Duration, text: &str, most: usize) -> Result<Vec<Found>, StoreError> {
         let filter = MetadataFilter::new();
         let Some(embedder) = &self.embedder else { return self.store.search(text, most, &filter).await };
         let by_words = self.store.search(text, most.saturating_mul(CANDIDATES), &filter).await?;
-        let vectors = match embedder.embed(vec![text.to_owned()]).await {
-            Ok(vectors) => vectors,
-            Err(problem) => {
+        let by_meaning = async {
+            let vectors = embedder.embed(vec![text.to_owned()]).await;
+            let vectors = vectors.map_err(|problem| StoreError::NotEmbedded { problem: problem.to_string() })?;
+            let vector = vectors.first().map(Vec::as_slice).unwrap_or_default();
+            self.store.nearest(embedder.model(), vector, most.saturating_mul(CANDIDATES), &filter).await
+        };
+        let by_meaning = match tokio::time::timeout(patience, by_meaning).await {
+            Ok(Ok(found)) => found,
+            Ok(Err(problem)) => {
                 tracing::warn!("documents are found by their words alone: {problem}");
-                return Ok(by_words.into_iter().take(most).collect());
+                Vec::new()
+            }
+            Err(_) => {
+                tracing::warn!("documents are found by their words alone: their meaning was not known in time");
+                Vec::new()
             }
         };
-        let Some(vector) = vectors.first() else { return Ok(by_words.into_iter().take(most).collect()) };
-        let by_meaning = self.store.nearest(embedder.model(), vector, most.saturating_mul(CANDIDATES), &filter).await?;
         Ok(fused(by_words, by_meaning, most))
     }
 
@@ -90,18 +108,22 @@ impl Knowledge {
     /// When the rest stays without.
     pub async fn embed_missing(&self, mut so_far: impl FnMut(usize) + Send) -> Result<(), StoreError> {
         let Some(embedder) = &self.embedder else { return Ok(()) };
-        let mut done = 0;
+        let mut done: BTreeSet<PassageId> = BTreeSet::new();
         loop {
             let missing = self.store.unembedded(embedder.model(), BATCH).await?;
             if missing.is_empty() {
                 return Ok(());
             }
+            if missing.iter().any(|passage| done.contains(&passage.id)) {
+                let problem = "another process computes them with another model; give both the same embedding.folder";
+                return Err(StoreError::NotEmbedded { problem: problem.to_owned() });
+            }
             let (ids, texts): (Vec<_>, Vec<_>) = missing.into_iter().map(|passage| (passage.id, passage.text)).unzip();
             let vectors = embedder.embed(texts).await;
             let vectors = vectors.map_err(|problem| StoreError::NotEmbedded { problem: problem.to_string() })?;
-            done += ids.len();
+            done.extend(&ids);
             self.store.keep_vectors(embedder.model(), ids.into_iter().zip(vectors).collect()).await?;
-            so_far(done);
+            so_far(done.len());
         }
     }
 
@@ -144,7 +166,8 @@ impl ContextSource for Knowledge {
             text.push_str(revision);
         }
         self.catch_up();
-        let found = self.search(&text, self.results).await.map_err(|error| ContextError(error.to_string()))?;
+        let found = self.found_within(MEANING_PATIENCE, &text, self.results).await;
+        let found = found.map_err(|error| ContextError(error.to_string()))?;
         let fitting = found.into_iter().filter(|found| found.relevance >= LEAST_RELEVANCE);
         Ok(fitting.map(|found| self.passage(found)).collect())
     }

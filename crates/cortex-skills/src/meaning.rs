@@ -1,9 +1,10 @@
 //! How much a task means what a skill is for.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use cortex_core::{EmbedError, Embedder, likeness};
+use tokio::sync::Mutex;
 
 use crate::folders::FoundSkill;
 
@@ -26,28 +27,33 @@ impl Meaning {
         Self { embedder, known: Arc::default() }
     }
 
-    /// The likeness of each skill, by its name.
+    /// The likeness of each skill, by its name. What is computed of the skills is kept, also where this is dropped.
     pub(crate) async fn likeness(
         &self,
         skills: &[FoundSkill],
         said: &str,
     ) -> Result<BTreeMap<String, f64>, EmbedError> {
-        let purposes: Vec<(&str, String)> =
-            skills.iter().map(|found| (found.skill.name.as_str(), purpose(found))).collect();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        known.retain(|text, _| purposes.iter().any(|(_, purpose)| purpose == text));
-        let new = purposes.iter().map(|(_, purpose)| purpose.clone()).filter(|purpose| !known.contains_key(purpose));
-        let mut texts: Vec<String> = new.collect();
-        texts.push(said.to_owned());
-        let mut vectors = self.embedder.embed(texts.clone()).await?;
-        let task = vectors.pop().unwrap_or_default();
-        known.extend(texts.into_iter().zip(vectors));
-        let found = purposes
-            .iter()
-            .filter_map(|(name, purpose)| Some(((*name).to_owned(), likeness(&task, known.get(purpose)?))));
-        let found = found.collect();
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
-        Ok(found)
+        let purposes: BTreeMap<String, String> =
+            skills.iter().map(|found| (found.skill.name.clone(), purpose(found))).collect();
+        let (meaning, texts) = (self.clone(), purposes.values().cloned().collect());
+        let learnt = tokio::spawn(async move { meaning.learn(texts).await }).await;
+        learnt.map_err(|problem| EmbedError(problem.to_string()))??;
+        let task = self.embedder.embed(vec![said.to_owned()]).await?.pop().unwrap_or_default();
+        let known = self.known.lock().await;
+        let likeness = |(name, purpose): (String, String)| Some((name, likeness(&task, known.get(&purpose)?)));
+        Ok(purposes.into_iter().filter_map(likeness).collect())
+    }
+
+    /// Computes the vectors of these texts that are not known, and forgets all others. One at a time.
+    async fn learn(&self, texts: BTreeSet<String>) -> Result<(), EmbedError> {
+        let mut known = self.known.lock().await;
+        known.retain(|text, _| texts.contains(text));
+        let new: Vec<String> = texts.into_iter().filter(|text| !known.contains_key(text)).collect();
+        if !new.is_empty() {
+            let vectors = self.embedder.embed(new.clone()).await?;
+            known.extend(new.into_iter().zip(vectors));
+        }
+        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, Embedder, PassageKind};
@@ -20,19 +21,23 @@ const LEAST_SHARE: f64 = 0.5;
 const LEAST_WORDS: usize = 2;
 /// Least likeness of meaning between a task and what a skill is for, to be used unasked.
 const LEAST_LIKENESS: f64 = 0.4;
+/// What is known by then of the meaning counts; a plan does not wait longer, and goes by the words. Less than a source may take
+/// for all that it does.
+const MEANING_PATIENCE: Duration = Duration::from_millis(400);
 
 /// The skills of some folders as planning uses them. Clones share them.
 #[derive(Debug, Clone)]
 pub struct SkillSource {
     folders: Arc<SkillFolders>,
     meaning: Option<Meaning>,
+    patience: Duration,
 }
 
 impl SkillSource {
     /// The skills of these folders.
     #[must_use]
     pub fn new(folders: Arc<SkillFolders>) -> Self {
-        Self { folders, meaning: None }
+        Self { folders, meaning: None, patience: MEANING_PATIENCE }
     }
 
     /// The same, and skills also fire where a task means what they are for, in other words.
@@ -41,13 +46,26 @@ impl SkillSource {
         Self { meaning: Some(Meaning::new(embedder)), ..self }
     }
 
+    /// The same, and it is waited so long for what a task means. By itself, a plan waits for 400 ms.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
     /// How much the task means what each skill is for, by name. Nothing where that can't be told.
     async fn likeness(&self, skills: &[FoundSkill], query: &ContextQuery) -> BTreeMap<String, f64> {
         let Some(meaning) = &self.meaning else { return BTreeMap::new() };
-        meaning.likeness(skills, said_last(query)).await.unwrap_or_else(|problem| {
-            tracing::warn!("skills fire by their words alone: {problem}");
-            BTreeMap::new()
-        })
+        match tokio::time::timeout(self.patience, meaning.likeness(skills, said_last(query))).await {
+            Ok(Ok(likeness)) => likeness,
+            Ok(Err(problem)) => {
+                tracing::warn!("skills fire by their words alone: {problem}");
+                BTreeMap::new()
+            }
+            Err(_) => {
+                tracing::warn!("skills fire by their words alone: what the task means was not known in time");
+                BTreeMap::new()
+            }
+        }
     }
 }
 
