@@ -148,7 +148,7 @@ async fn search(knowledge: &Knowledge, words: &str, most: usize) -> anyhow::Resu
     for found in found {
         let place = if found.passage.place.is_empty() { String::new() } else { format!(", {}", found.passage.place) };
         let text = found.passage.text.replace('\n', " ");
-        println!("{:3.0} %  {}{place}", found.relevance * 100.0, found.document);
+        println!("{:3.0} %  {}{place}", found.relevance.max(found.likeness) * 100.0, found.document);
         println!("       {}", cortex_core::fragment::one_line(&text, SHOWN));
     }
     Ok(ExitCode::SUCCESS)

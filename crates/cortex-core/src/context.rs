@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Most passages of all sources for one task.
-pub const MOST_PASSAGES: usize = 20;
+pub const MOST_PASSAGES: usize = 24;
 
 /// What is to be planned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

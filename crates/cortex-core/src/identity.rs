@@ -1,9 +1,7 @@
-//! Who the robot is and what it can't do, as far as it knows: from its configuration, its description (URDF), its graph and its
-//! policy. Rendered, never written by a model.
+//! Who the robot is and what it can't do, as far as it knows: from its description (URDF), its graph and its policy. Rendered,
+//! never written by a model. What its configuration says of it is a fragment of its own, which may change while Cortex runs.
 
 use serde::{Deserialize, Serialize};
-
-use crate::fragment::capped;
 
 /// The name of the source, under which it is cited.
 pub const IDENTITY_SOURCE: &str = "identity";
@@ -13,8 +11,7 @@ pub const ABOUT: &str = "what I am";
 pub const LIMITS: &str = "what I can't do";
 /// Most entries of a list.
 const MOST: usize = 12;
-/// Most characters of the words of the configuration, and of one entry.
-const WORDS: usize = 600;
+/// Most characters of one entry.
 const ENTRY: usize = 160;
 
 /// What is known of a robot.
@@ -22,16 +19,12 @@ const ENTRY: usize = 160;
 pub struct RobotIdentity {
     /// Its name.
     pub name: String,
-    /// What the configuration says of it: who made it, what it is for.
-    pub words: String,
     /// Its body, where it is described.
     pub body: Option<Body>,
     /// What it senses with, each with its topic: `a camera (/camera/image)`.
     pub sensors: Vec<String>,
     /// The places that it knows by name.
     pub places: Vec<String>,
-    /// What it may do for one task at most: `30 minutes`.
-    pub bounds: Vec<String>,
     /// What policy denies, each with its reason.
     pub denied: Vec<String>,
     /// What a person has to approve.
@@ -57,10 +50,6 @@ impl RobotIdentity {
         if !self.name.is_empty() {
             sentences.push(format!("My name is {}.", line(&self.name)));
         }
-        let words = self.words.trim();
-        if !words.is_empty() {
-            sentences.push(capped(words, WORDS));
-        }
         if let Some(Body { name, parts, joints }) = &self.body {
             let joints = if joints.is_empty() { String::new() } else { format!(", with joints: {}", list(joints)) };
             let parts = if *parts == 1 { "1 part".to_owned() } else { format!("{parts} parts") };
@@ -72,7 +61,7 @@ impl RobotIdentity {
             }
         }
         // What it senses with is no answer to who it is.
-        if !sentences.is_empty() && self.name.is_empty() && words.is_empty() {
+        if !sentences.is_empty() && self.name.is_empty() {
             sentences.insert(0, "I am a robot without a name.".to_owned());
         }
         sentences.join(" ")
@@ -82,11 +71,7 @@ impl RobotIdentity {
     #[must_use]
     pub fn limits(&self) -> String {
         let mut sentences = vec!["I can't do what none of my tools does.".to_owned()];
-        for (known, before) in [
-            (&self.denied, "I may not use"),
-            (&self.asked, "A person has to approve"),
-            (&self.bounds, "For one task I have at most"),
-        ] {
+        for (known, before) in [(&self.denied, "I may not use"), (&self.asked, "A person has to approve")] {
             if !known.is_empty() {
                 sentences.push(format!("{before} {}.", list(known)));
             }
@@ -123,19 +108,17 @@ mod tests {
         assert_eq!(RobotIdentity::default().limits(), "I can't do what none of my tools does.");
         let robot = RobotIdentity {
             name: "berta".to_owned(),
-            words: "I was built by the workshop for the ward.\n".to_owned(),
             body: Some(Body { name: "home".to_owned(), parts: 4, joints: texts(&["2 that turn without end"]) }),
             sensors: texts(&["a camera (/image)"]),
             places: texts(&["kitchen", "hall"]),
-            bounds: texts(&["30 minutes"]),
             denied: texts(&["arm.throw (somebody may be hit)"]),
             asked: texts(&["base.go_to to the bedroom"]),
         };
-        let about = "My name is berta. I was built by the workshop for the ward. My body is described as 'home': 4 parts, \
+        let about = "My name is berta. My body is described as 'home': 4 parts, \
                      with joints: 2 that turn without end. I sense with a camera (/image). I know these places: kitchen, hall.";
         assert_eq!(robot.about(), about);
         let limits = "I can't do what none of my tools does. I may not use arm.throw (somebody may be hit). A person has to \
-                      approve base.go_to to the bedroom. For one task I have at most 30 minutes.";
+                      approve base.go_to to the bedroom.";
         assert_eq!(robot.limits(), limits);
     }
 

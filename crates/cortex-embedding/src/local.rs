@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use cortex_core::{EmbedError, Embedder};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 use tokenizers::{PaddingParams, Tokenizer, TruncationParams};
@@ -15,6 +16,8 @@ use crate::bert::{Bert, Sizes};
 
 /// Tokens of a text that count; the rest is left out. Sentence-embedding models of this size are trained on no more.
 const MOST_TOKENS: usize = 256;
+/// What a network must take at least: the marks of beginning and end, and a few words.
+const LEAST_TOKENS: usize = 16;
 /// Texts that are computed together.
 const BATCH: usize = 16;
 /// The largest file of a model, in bytes.
@@ -50,6 +53,9 @@ pub enum OpenError {
 pub struct LocalEmbedder {
     name: Arc<str>,
     network: Arc<Network>,
+    /// One thread each: the robot needs the others. A task of a person does not wait behind a pile of documents.
+    for_one: Arc<ThreadPool>,
+    for_many: Arc<ThreadPool>,
 }
 
 struct Network {
@@ -64,19 +70,23 @@ impl LocalEmbedder {
     /// # Errors
     /// When it can't be read, or is of another form.
     pub fn open(folder: &Path) -> Result<Self, OpenError> {
-        let sizes = read(&folder.join(SIZES))?;
+        let config = read(&folder.join(SIZES))?;
         let unusable = |file: &str| {
             let file = folder.join(file);
             move |problem: String| OpenError::Unusable { file, problem }
         };
-        let sizes: Sizes = serde_json::from_slice(&sizes).map_err(|problem| unusable(SIZES)(problem.to_string()))?;
+        let sizes: Sizes = serde_json::from_slice(&config).map_err(|problem| unusable(SIZES)(problem.to_string()))?;
         if let Some(flaw) = flaw(&sizes) {
             return Err(unusable(SIZES)(flaw));
         }
         let written = read(&folder.join(TOKENIZER))?;
         let tokenizer = tokenizer(&written, &sizes).map_err(|problem| unusable(TOKENIZER)(problem.to_string()))?;
+        if tokenizer.get_vocab_size(true) > sizes.vocab_size {
+            let problem = format!("it knows more tokens than the {} of the network", sizes.vocab_size);
+            return Err(unusable(TOKENIZER)(problem));
+        }
         let weights = read(&folder.join(WEIGHTS))?;
-        let digest = Sha256::new().chain_update(&weights).chain_update(&written).finalize();
+        let digest = Sha256::new().chain_update(&config).chain_update(&weights).chain_update(&written).finalize();
         let digest: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         let bert = VarBuilder::from_buffered_safetensors(weights, DType::F32, &Device::Cpu)
             .and_then(|weights| Bert::load(&sizes, &weights))
@@ -84,7 +94,12 @@ impl LocalEmbedder {
         let network = Network { tokenizer, bert };
         // Sizes that do not fit one another, or the tokenizer, show at the first text.
         network.embed(&["what is in the kitchen?".to_owned()]).map_err(|problem| unusable(WEIGHTS)(problem.0))?;
-        Ok(Self { name: format!("local:{digest}").into(), network: Arc::new(network) })
+        let thread = || {
+            let pool = ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "embedding".to_owned()).build();
+            pool.map(Arc::new).map_err(|problem| unusable(WEIGHTS)(problem.to_string()))
+        };
+        let name = format!("local:{digest}").into();
+        Ok(Self { name, network: Arc::new(network), for_one: thread()?, for_many: thread()? })
     }
 }
 
@@ -107,6 +122,9 @@ fn read(file: &Path) -> Result<Vec<u8>, OpenError> {
 /// What keeps a network of these sizes from being computed here.
 fn flaw(sizes: &Sizes) -> Option<String> {
     let Sizes { model_type, hidden_act, hidden_size, num_attention_heads: heads, .. } = sizes;
+    if sizes.max_position_embeddings < LEAST_TOKENS {
+        return Some(format!("it takes texts of {} tokens only", sizes.max_position_embeddings));
+    }
     if model_type != "bert" || hidden_act != "gelu" {
         return Some(format!("it is a model of type '{model_type}' with '{hidden_act}'"));
     }
@@ -165,7 +183,8 @@ impl Embedder for LocalEmbedder {
 
     async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbedError> {
         let network = Arc::clone(&self.network);
-        let computed = tokio::task::spawn_blocking(move || network.embed(&texts)).await;
+        let pool = Arc::clone(if texts.len() > 1 { &self.for_many } else { &self.for_one });
+        let computed = tokio::task::spawn_blocking(move || pool.install(|| network.embed(&texts))).await;
         computed.map_err(|problem| EmbedError(problem.to_string()))?
     }
 }

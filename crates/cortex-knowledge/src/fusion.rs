@@ -8,27 +8,20 @@ use crate::store::{Found, PassageId};
 /// How much words count; meaning counts the rest. Found on every other question of `tests/meaning`.
 const WORDS: f64 = 0.2;
 
-/// The passages of both rankings, at most `most`, the best first. Of one that is in both, the greater relevance counts.
-pub(crate) fn fused(by_words: Vec<Found>, by_meaning: Vec<Found>, most: usize) -> Vec<Found> {
+/// The passages of both rankings, the best first.
+pub(crate) fn fused(by_words: Vec<Found>, by_meaning: Vec<Found>) -> Vec<Found> {
+    // Without the meaning, the ranking by words stays as it is.
+    let Some(last) = by_meaning.last() else { return by_words };
     // What is found by its words alone means no more than the last that is found by its meaning.
-    let least = by_meaning.last().map(|found| found.relevance).unwrap_or_default();
-    let mut scored: BTreeMap<PassageId, (f64, Found)> = BTreeMap::new();
-    for found in by_words {
-        scored.insert(found.id, (WORDS * found.relevance + (1.0 - WORDS) * least, found));
+    let least = last.likeness;
+    let mut found: BTreeMap<PassageId, Found> = by_words.into_iter().map(|found| (found.id, found)).collect();
+    for near in by_meaning {
+        found.entry(near.id).and_modify(|earlier| earlier.likeness = near.likeness).or_insert(near);
     }
-    for found in by_meaning {
-        let meaning = (1.0 - WORDS) * found.relevance;
-        scored
-            .entry(found.id)
-            .and_modify(|(score, earlier)| {
-                *score = WORDS * earlier.relevance + meaning;
-                earlier.relevance = earlier.relevance.max(found.relevance);
-            })
-            .or_insert((meaning, found));
-    }
-    let mut fused: Vec<(f64, Found)> = scored.into_values().collect();
-    fused.sort_by(|one, other| other.0.total_cmp(&one.0));
-    fused.into_iter().take(most).map(|(_, found)| found).collect()
+    let score = |found: &Found| WORDS * found.relevance + (1.0 - WORDS) * found.likeness.max(least);
+    let mut fused: Vec<Found> = found.into_values().collect();
+    fused.sort_by(|one, other| score(other).total_cmp(&score(one)));
+    fused
 }
 
 #[cfg(test)]
@@ -40,21 +33,22 @@ mod tests {
 
     #[test]
     fn what_both_rankings_find_comes_before_what_one_finds() {
-        let ranking = |found: &[(u64, f64)]| -> Vec<Found> {
-            let found = found.iter().map(|(id, relevance)| Found {
-                id: PassageId(*id),
-                document: String::new(),
-                passage: Passage { place: String::new(), text: String::new() },
-                metadata: BTreeMap::new(),
-                relevance: *relevance,
-            });
-            found.collect()
+        let found = |(id, relevance, likeness): &(u64, f64, f64)| Found {
+            id: PassageId(*id),
+            document: String::new(),
+            passage: Passage { place: String::new(), text: String::new() },
+            metadata: BTreeMap::new(),
+            relevance: *relevance,
+            likeness: *likeness,
         };
-        let told = |found: Vec<Found>| found.iter().map(|found| (found.id.0, found.relevance)).collect::<Vec<_>>();
-        let (words, meaning) = (ranking(&[(1, 0.9), (2, 0.5)]), ranking(&[(3, 0.6), (2, 0.55), (4, 0.2)]));
-        let found = told(fused(words.clone(), meaning.clone(), 9));
-        assert_eq!(found, [(2, 0.55), (3, 0.6), (1, 0.9), (4, 0.2)]);
-        assert_eq!(told(fused(words, Vec::new(), 1)), [(1, 0.9)]);
-        assert_eq!(told(fused(Vec::new(), meaning, 1)), [(3, 0.6)]);
+        let ranking = |found_so: &[(u64, f64, f64)]| -> Vec<Found> { found_so.iter().map(found).collect() };
+        let ids = |found: Vec<Found>| found.iter().map(|found| found.id.0).collect::<Vec<_>>();
+        let words = ranking(&[(1, 0.9, 0.0), (5, 0.3, 0.0), (2, 0.5, 0.0)]);
+        let meaning = ranking(&[(3, 0.0, 0.6), (2, 0.0, 0.55), (4, 0.0, 0.2)]);
+        let both = fused(words.clone(), meaning.clone());
+        assert_eq!((both[0].relevance, both[0].likeness), (0.5, 0.55));
+        assert_eq!(ids(both), [2, 3, 1, 5, 4]);
+        assert_eq!(ids(fused(words, Vec::new())), [1, 5, 2], "as it was");
+        assert_eq!(ids(fused(Vec::new(), meaning)), [3, 2, 4]);
     }
 }

@@ -1,6 +1,5 @@
 //! The documents of a robot, as planning uses them.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,8 +7,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, Embedder, PassageKind};
 
+use tokio::time::Instant;
+
 use crate::fusion::fused;
-use crate::store::{DocumentStore, Found, MetadataFilter, PassageId, StoreError};
+use crate::store::{DocumentStore, Found, MetadataFilter, StoreError, Unembedded};
 
 /// The name under which passages are cited.
 pub(crate) const SOURCE: &str = "knowledge";
@@ -22,6 +23,8 @@ const BATCH: usize = 64;
 /// What is known by then of the meaning counts; a plan does not wait longer, and goes by the words. Less than a source may take
 /// for all that it does.
 const MEANING_PATIENCE: Duration = Duration::from_millis(400);
+/// How long after a failure the missing vectors are computed again at the earliest.
+const AFTER_FAILURE: Duration = Duration::from_secs(60);
 /// How many times as many passages as are wanted are taken from each ranking: one that is low in both may be better than the
 /// last of either.
 const CANDIDATES: usize = 4;
@@ -58,13 +61,16 @@ impl Knowledge {
     /// # Errors
     /// When the store can't be read.
     pub async fn search(&self, text: &str, most: usize) -> Result<Vec<Found>, StoreError> {
-        self.found_within(Duration::MAX, text, most).await
+        let mut found = self.found_within(Duration::MAX, text, most).await?;
+        found.truncate(most);
+        Ok(found)
     }
 
-    /// The same; what is known of the meaning by then counts.
+    /// The same and more, the best first; what is known of the meaning by then counts.
     async fn found_within(&self, patience: Duration, text: &str, most: usize) -> Result<Vec<Found>, StoreError> {
         let filter = MetadataFilter::new();
         let Some(embedder) = &self.embedder else { return self.store.search(text, most, &filter).await };
+        let deadline = Instant::now().checked_add(patience);
         let by_words = self.store.search(text, most.saturating_mul(CANDIDATES), &filter).await?;
         let by_meaning = async {
             let vectors = embedder.embed(vec![text.to_owned()]).await;
@@ -72,18 +78,24 @@ impl Knowledge {
             let vector = vectors.first().map(Vec::as_slice).unwrap_or_default();
             self.store.nearest(embedder.model(), vector, most.saturating_mul(CANDIDATES), &filter).await
         };
-        let by_meaning = match tokio::time::timeout(patience, by_meaning).await {
-            Ok(Ok(found)) => found,
-            Ok(Err(problem)) => {
-                tracing::warn!("documents are found by their words alone: {problem}");
-                Vec::new()
-            }
-            Err(_) => {
-                tracing::warn!("documents are found by their words alone: their meaning was not known in time");
-                Vec::new()
+        let late = async {
+            match deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline).await,
+                None => std::future::pending().await,
             }
         };
-        Ok(fused(by_words, by_meaning, most))
+        let by_meaning = tokio::select! {
+            biased;
+            found = by_meaning => found,
+            () = late => {
+                Err(StoreError::NotEmbedded { problem: "the meaning of the task was not known in time".to_owned() })
+            }
+        };
+        let by_meaning = by_meaning.unwrap_or_else(|problem| {
+            tracing::warn!("documents are found by their words alone: {problem}");
+            Vec::new()
+        });
+        Ok(fused(by_words, by_meaning))
     }
 
     /// Computes the vectors that are missing, on a task of its own: documents may be added while Cortex runs, by whoever has no
@@ -96,6 +108,8 @@ impl Knowledge {
         tokio::spawn(async move {
             if let Err(problem) = knowledge.embed_missing(|_| ()).await {
                 tracing::warn!("some documents are found by their words alone: {problem}");
+                // A full disk is not emptied by trying at each plan.
+                tokio::time::sleep(AFTER_FAILURE).await;
             }
             knowledge.is_catching_up.store(false, Ordering::Release);
         });
@@ -108,22 +122,24 @@ impl Knowledge {
     /// When the rest stays without.
     pub async fn embed_missing(&self, mut so_far: impl FnMut(usize) + Send) -> Result<(), StoreError> {
         let Some(embedder) = &self.embedder else { return Ok(()) };
-        let mut done: BTreeSet<PassageId> = BTreeSet::new();
+        let mut done = 0;
+        let mut last: Vec<Unembedded> = Vec::new();
         loop {
             let missing = self.store.unembedded(embedder.model(), BATCH).await?;
             if missing.is_empty() {
                 return Ok(());
             }
-            if missing.iter().any(|passage| done.contains(&passage.id)) {
+            if missing.iter().any(|passage| last.contains(passage)) {
                 let problem = "another process computes them with another model; give both the same embedding.folder";
                 return Err(StoreError::NotEmbedded { problem: problem.to_owned() });
             }
-            let (ids, texts): (Vec<_>, Vec<_>) = missing.into_iter().map(|passage| (passage.id, passage.text)).unzip();
+            let texts = missing.iter().map(|passage| passage.text.clone()).collect();
             let vectors = embedder.embed(texts).await;
             let vectors = vectors.map_err(|problem| StoreError::NotEmbedded { problem: problem.to_string() })?;
-            done.extend(&ids);
-            self.store.keep_vectors(embedder.model(), ids.into_iter().zip(vectors).collect()).await?;
-            so_far(done.len());
+            self.store.keep_vectors(embedder.model(), missing.iter().cloned().zip(vectors).collect()).await?;
+            done += missing.len();
+            last = missing;
+            so_far(done);
         }
     }
 
@@ -165,10 +181,11 @@ impl ContextSource for Knowledge {
             text.push('\n');
             text.push_str(revision);
         }
-        self.catch_up();
         let found = self.found_within(MEANING_PATIENCE, &text, self.results).await;
+        // Not before: it would be computed first.
+        self.catch_up();
         let found = found.map_err(|error| ContextError(error.to_string()))?;
-        let fitting = found.into_iter().filter(|found| found.relevance >= LEAST_RELEVANCE);
-        Ok(fitting.map(|found| self.passage(found)).collect())
+        let fitting = found.into_iter().filter(|found| found.relevance.max(found.likeness) >= LEAST_RELEVANCE);
+        Ok(fitting.take(self.results).map(|found| self.passage(found)).collect())
     }
 }

@@ -41,7 +41,7 @@ pub struct DocumentEntry {
     pub metadata: BTreeMap<String, String>,
 }
 
-/// Which passage of a store. Another one where its document was replaced.
+/// Which passage of a store, for as long as it is there. Of one that was replaced, another may have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PassageId(pub u64);
@@ -66,9 +66,11 @@ pub struct Found {
     pub passage: Passage,
     /// What is known of its document.
     pub metadata: BTreeMap<String, String>,
-    /// How well it fits, from 0 to 1. By words: the share of the telling words that it holds, rare ones counting more. By
-    /// meaning: the cosine of both vectors.
+    /// How much of what was asked for it holds, from 0 to 1: the share of the telling words, rare ones counting more. 0 where it
+    /// was found by its meaning alone.
     pub relevance: f64,
+    /// How much it means what was asked for, from 0 to 1: the cosine of both vectors. 0 where it was found by its words alone.
+    pub likeness: f64,
 }
 
 /// Which documents may be found: those whose metadata have these values.
@@ -184,12 +186,12 @@ pub trait DocumentStore: Send + Sync + 'static {
     /// When the store can't be read.
     async fn unembedded(&self, model: &str, most: usize) -> Result<Vec<Unembedded>, StoreError>;
 
-    /// Keeps vectors of length 1 that this model has computed, all or none; those of passages that are gone are left out. A
-    /// store keeps the vectors of one model: the first of another one take the place of all.
+    /// Keeps vectors of length 1 that this model has computed, all or none; those of passages that are gone, or have other words
+    /// by now, are left out. A store keeps the vectors of one model: the first of another one take the place of all.
     ///
     /// # Errors
     /// When nothing of it is kept: also where one has another dimension than those that are kept.
-    async fn keep_vectors(&self, model: &str, vectors: Vec<(PassageId, Vec<f32>)>) -> Result<(), StoreError>;
+    async fn keep_vectors(&self, model: &str, vectors: Vec<(Unembedded, Vec<f32>)>) -> Result<(), StoreError>;
 
     /// The passages whose vectors, as this model has computed them, lie nearest to this one, at most `most`, the nearest first.
     ///

@@ -36,6 +36,7 @@ conforms!(
     as_many_are_found_as_are_wanted,
     what_has_vectors_is_found_by_them,
     vectors_of_two_models_are_not_mixed,
+    a_vector_stays_with_the_words_it_was_computed_of,
 );
 
 fn open(file: &Path) -> SqliteStore {
@@ -135,7 +136,7 @@ async fn a_file_of_the_first_format_gets_room_for_vectors_and_keeps_its_document
     drop(first);
     let store = open(&file);
     let passages = store.unembedded("m", 5).await.expect("a look");
-    store.keep_vectors("m", vec![(passages[0].id, vec![1.0])]).await.expect("kept");
+    store.keep_vectors("m", vec![(passages[0].clone(), vec![1.0])]).await.expect("kept");
     let found = store.nearest("m", &[1.0], 5, &MetadataFilter::new()).await.expect("a search");
     assert_eq!(found[0].passage.text, "The cup is red.");
 }

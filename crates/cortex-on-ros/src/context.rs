@@ -6,7 +6,6 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use cortex_config::{KnowledgeSettings, Resolved};
 use cortex_core::identity::RobotIdentity;
-use cortex_core::mission::MissionLimits;
 use cortex_core::{ContextSource, Embedder};
 use cortex_embedding::LocalEmbedder;
 use cortex_knowledge::{Knowledge, SqliteStore};
@@ -55,18 +54,10 @@ pub(crate) async fn sources(
 
 /// What the configuration says of the robot.
 fn configured(resolved: &Resolved) -> RobotIdentity {
-    let MissionLimits { max_duration, max_metres, max_watt_hours, .. } = &resolved.runtime.limits;
-    let bounds = [
-        Some(format!("{:.0} minutes", max_duration.as_secs_f64() / 60.0)),
-        max_metres.map(|metres| format!("{metres} m to drive")),
-        max_watt_hours.map(|energy| format!("{energy} Wh of energy")),
-    ];
     let places = resolved.memory.iter().flat_map(|memory| &memory.places);
     RobotIdentity {
         name: Some(&resolved.robot).filter(|name| *name != NAMELESS).cloned().unwrap_or_default(),
-        words: resolved.runtime.identity.clone(),
         places: places.map(|place| place.name.clone()).collect(),
-        bounds: bounds.into_iter().flatten().collect(),
         ..RobotIdentity::default()
     }
 }

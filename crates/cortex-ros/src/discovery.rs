@@ -28,6 +28,7 @@ use crate::catalog::{Catalog, Offers, TypeKey, TypeState};
 use crate::definitions::{self, Definitions};
 use crate::directory::{Answer, Directory, MOST_COMPONENTS, Run, Task};
 use crate::heartbeat::{Heartbeats, LOOK};
+use crate::robot_body::sensors_on;
 use crate::shown_nodes::GraphPolicy as _;
 use crate::statuses::{Hearing, Statuses};
 use crate::type_loader::{self, TypeLoader};
@@ -180,6 +181,18 @@ impl Discovery {
     #[must_use]
     pub fn denies(&self, component: &ComponentName) -> bool {
         self.shared.policy.denial_of_node(&format!("/{component}")).is_some()
+    }
+
+    /// Whether models may be told of the topic of this full name.
+    #[must_use]
+    pub fn tells_of(&self, topic: &str) -> bool {
+        self.shared.policy.refusal(topic).is_none()
+    }
+
+    /// What the robot of this graph senses with, each with its topic, as far as models may be told of it.
+    #[must_use]
+    pub fn sensors(&self, graph: &Graph) -> Vec<String> {
+        sensors_on(graph, &self.shared.policy)
     }
 
     /// Waits until the graph has been quiet for a moment and every component has said what it can do, or was given

@@ -90,7 +90,18 @@ struct Goal<Request> {
     cancel: CancellationToken,
     result: Option<TaskResult>,
     waiting: Vec<Request>,
+    /// Who has asked after the last feedback.
+    waiting_after_last_word: Vec<Request>,
+    last_word_is_told: bool,
     asked: bool,
+}
+
+/// Who waits for the result of a goal that has ended.
+pub(crate) struct Waiting<Request> {
+    /// Those who asked beforehand: the last feedback may still be on its way to them.
+    pub(crate) beforehand: Vec<Request>,
+    /// Those who asked after the last feedback: they have it.
+    pub(crate) after_last_word: Vec<Request>,
 }
 
 /// The goals, by id.
@@ -128,6 +139,8 @@ impl<Request> Goals<Request> {
             cancel: cancel.clone(),
             result: None,
             waiting: Vec::new(),
+            waiting_after_last_word: Vec::new(),
+            last_word_is_told: false,
             asked: false,
         };
         self.goals.insert(id, goal);
@@ -164,14 +177,24 @@ impl<Request> Goals<Request> {
         self.goals.get(&id).is_some_and(|goal| goal.state == GoalState::Canceling)
     }
 
+    /// The last feedback of a goal is out; its result follows.
+    pub(crate) fn tell_last_word(&mut self, id: GoalId) {
+        if let Some(goal) = self.goals.get_mut(&id) {
+            goal.last_word_is_told = true;
+        }
+    }
+
     /// Ends a goal, once: whatever comes later is dropped. Returns who waits for the result.
-    pub(crate) fn finish(&mut self, id: GoalId, state: GoalState, result: TaskResult) -> Vec<Request> {
+    pub(crate) fn finish(&mut self, id: GoalId, state: GoalState, result: TaskResult) -> Waiting<Request> {
         let Some(goal) = self.goals.get_mut(&id).filter(|goal| goal.state.is_open()) else {
-            return Vec::new();
+            return Waiting { beforehand: Vec::new(), after_last_word: Vec::new() };
         };
         goal.state = state;
         goal.result = Some(result);
-        let waiting = std::mem::take(&mut goal.waiting);
+        let waiting = Waiting {
+            beforehand: std::mem::take(&mut goal.waiting),
+            after_last_word: std::mem::take(&mut goal.waiting_after_last_word),
+        };
         self.finished.push_back(id);
         if self.finished.len() > MOST_FINISHED
             && let Some(oldest) = self.finished.pop_front()
@@ -190,8 +213,9 @@ impl<Request> Goals<Request> {
         if let Some(result) = &goal.result {
             return ResultAnswer::Now(request, goal.state, result.clone());
         }
-        if goal.waiting.len() < MOST_WAITING {
-            goal.waiting.push(request);
+        let waiting = if goal.last_word_is_told { &mut goal.waiting_after_last_word } else { &mut goal.waiting };
+        if waiting.len() < MOST_WAITING {
+            waiting.push(request);
         }
         ResultAnswer::Later
     }

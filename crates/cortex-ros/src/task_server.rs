@@ -38,7 +38,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::goals::{GoalId, GoalState, Goals, ResultAnswer, Stamp};
+use crate::goals::{GoalId, GoalState, Goals, ResultAnswer, Stamp, Waiting};
 use crate::task::{NotSubmitted, SHUTTING_DOWN, ServiceReply, TaskEnding, TaskResult, TaskUpdate};
 use turns::{Turns, until_over};
 
@@ -342,6 +342,9 @@ impl Shared {
                         return ended.unwrap_or_else(|| TaskResult { mission, ..failed(flaw.to_owned()) });
                     };
                     self.publish_feedback(id, TaskUpdate::of(&event));
+                    if matches!(event.data.payload, MissionEvent::Finished { .. }) {
+                        locked(&self.goals).tell_last_word(id);
+                    }
                     if let MissionEvent::Finished { result } = &event.data.payload {
                         // Once nothing more comes, the next task finds its place free.
                         ended = Some(TaskResult::of(mission.clone(), result));
@@ -367,15 +370,18 @@ impl Shared {
     }
 
     fn finish(&self, id: GoalId, state: GoalState, result: TaskResult) {
-        let waiting = locked(&self.goals).finish(id, state, result.clone());
+        let Waiting { beforehand, after_last_word } = locked(&self.goals).finish(id, state, result.clone());
         self.publish_states();
-        if waiting.is_empty() {
+        for request in after_last_word {
+            answer_result(request, state, result.clone());
+        }
+        if beforehand.is_empty() {
             return;
         }
         let over_at = locked(&self.turns).over_at(Instant::now());
         self.tasks.spawn(async move {
             until_over(over_at).await;
-            for request in waiting {
+            for request in beforehand {
                 answer_result(request, state, result.clone());
             }
         });

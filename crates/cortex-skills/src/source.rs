@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, Embedder, PassageKind};
@@ -52,10 +52,11 @@ impl SkillSource {
         Self { patience, ..self }
     }
 
-    /// How much the task means what each skill is for, by name. Nothing where that can't be told.
-    async fn likeness(&self, skills: &[FoundSkill], query: &ContextQuery) -> BTreeMap<String, f64> {
+    /// How much the task means what each skill is for, by name. Nothing where that can't be told in time.
+    async fn likeness(&self, skills: &[FoundSkill], said: &str, begun: Instant) -> BTreeMap<String, f64> {
         let Some(meaning) = &self.meaning else { return BTreeMap::new() };
-        match tokio::time::timeout(self.patience, meaning.likeness(skills, said_last(query))).await {
+        let left = self.patience.saturating_sub(begun.elapsed());
+        match tokio::time::timeout(left, meaning.likeness(skills, said)).await {
             Ok(Ok(likeness)) => likeness,
             Ok(Err(problem)) => {
                 tracing::warn!("skills fire by their words alone: {problem}");
@@ -80,6 +81,7 @@ impl ContextSource for SkillSource {
     }
 
     async fn gather(&self, query: &ContextQuery) -> Result<Vec<ContextPassage>, ContextError> {
+        let begun = Instant::now();
         let folders = Arc::clone(&self.folders);
         let read = tokio::task::spawn_blocking(move || folders.read()).await;
         let Skills { skills, troubles } = read.map_err(|problem| ContextError(problem.to_string()))?;
@@ -87,8 +89,13 @@ impl ContextSource for SkillSource {
         if let Some(lost) = troubles.iter().find(|trouble| trouble.was_skill) {
             return Err(ContextError(format!("{} {}", lost.file.display(), lost.problem)));
         }
-        let likeness = self.likeness(&skills, query).await;
-        Ok(fitting(&skills, query, &likeness))
+        let said = said_last(query);
+        let asked = asked_for(&skills, said);
+        if !asked.is_empty() || query.class == TaskClass::Conversation {
+            return Ok(asked);
+        }
+        let likeness = self.likeness(&skills, said, begun).await;
+        Ok(about(&skills, query, &likeness))
     }
 }
 
@@ -97,14 +104,14 @@ fn said_last(query: &ContextQuery) -> &str {
     query.revisions.last().unwrap_or(&query.task)
 }
 
-/// Those that are asked for by a sentence of theirs; or else those that are about enough of the task, or mean it.
-fn fitting(skills: &[FoundSkill], query: &ContextQuery, likeness: &BTreeMap<String, f64>) -> Vec<ContextPassage> {
-    let said = said_last(query);
+/// Those that are asked for by a sentence of theirs.
+fn asked_for(skills: &[FoundSkill], said: &str) -> Vec<ContextPassage> {
     let asked = skills.iter().filter_map(|found| Some(passage(found, 1.0, found.skill.asked_for(said)?)));
-    let asked: Vec<ContextPassage> = asked.take(MOST).collect();
-    if !asked.is_empty() || query.class == TaskClass::Conversation {
-        return asked;
-    }
+    asked.take(MOST).collect()
+}
+
+/// Those that are about enough of the task, or mean it.
+fn about(skills: &[FoundSkill], query: &ContextQuery, likeness: &BTreeMap<String, f64>) -> Vec<ContextPassage> {
     let words = telling(&std::iter::once(&query.task).chain(&query.revisions).cloned().collect::<Vec<_>>().join(" "));
     let mut about: Vec<(f64, &FoundSkill)> = Vec::new();
     for found in skills {
@@ -156,7 +163,9 @@ mod tests {
             ),
         ];
         let query = ContextQuery { task: task.to_owned(), revisions: Vec::new(), class: TaskClass::Action };
-        fitting(&skills, &query, &BTreeMap::new()).into_iter().map(|passage| (passage.place, passage.kind)).collect()
+        let asked = asked_for(&skills, task);
+        let found = if asked.is_empty() { about(&skills, &query, &BTreeMap::new()) } else { asked };
+        found.into_iter().map(|passage| (passage.place, passage.kind)).collect()
     }
 
     #[test]

@@ -14,7 +14,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, param
 
 use crate::document::Document;
 use crate::passages::passages;
-use crate::store::{Added, DocumentEntry, DocumentStore, Found, MetadataFilter, PassageId, StoreError, Unembedded};
+use crate::store::{Added, DocumentEntry, DocumentStore, Found, MetadataFilter, StoreError, Unembedded};
 use schema::Kind;
 
 /// Most bytes of an id.
@@ -219,7 +219,7 @@ impl DocumentStore for SqliteStore {
         Ok(found.unwrap_or_default())
     }
 
-    async fn keep_vectors(&self, model: &str, vectors: Vec<(PassageId, Vec<f32>)>) -> Result<(), StoreError> {
+    async fn keep_vectors(&self, model: &str, vectors: Vec<(Unembedded, Vec<f32>)>) -> Result<(), StoreError> {
         let model = model.to_owned();
         let keep = move |connection: &mut Connection| {
             let transaction = connection.transaction()?;

@@ -67,6 +67,7 @@ pub(super) fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
         passage,
         metadata: metadata(row, 4)?,
         relevance: 0.0,
+        likeness: 0.0,
     })
 }
 

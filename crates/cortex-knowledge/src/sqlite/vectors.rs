@@ -30,7 +30,7 @@ pub(super) fn unembedded(connection: &Connection, model: &str, most: usize) -> r
 pub(super) fn keep(
     transaction: &Transaction<'_>,
     model: &str,
-    vectors: &[(PassageId, Vec<f32>)],
+    vectors: &[(Unembedded, Vec<f32>)],
 ) -> Result<(), StoreProblem> {
     let Some((_, first)) = vectors.first() else { return Ok(()) };
     let dimension = match kept_model(transaction)? {
@@ -42,12 +42,14 @@ pub(super) fn keep(
             first.len()
         }
     };
+    // The number of a passage that was replaced meanwhile may be that of another one.
     let mut insert = transaction.prepare_cached(
-        "INSERT OR REPLACE INTO vectors (passage, numbers) SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM passages WHERE number = ?1)",
+        "INSERT OR REPLACE INTO vectors (passage, numbers) SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM passages
+         WHERE number = ?1 AND ?3 = CASE place WHEN '' THEN text ELSE place || char(10) || text END)",
     )?;
-    for (id, vector) in vectors {
+    for (passage, vector) in vectors {
         fits(model, dimension, vector)?;
-        insert.execute(params![id.0, Rounded::of(vector).bytes()])?;
+        insert.execute(params![passage.id.0, Rounded::of(vector).bytes(), passage.text])?;
     }
     Ok(())
 }
@@ -92,7 +94,7 @@ pub(super) fn nearest(
     )?;
     let found = near.into_iter().map(|(likeness, number)| {
         let found = passage.query_row([Value::Integer(number)], search::found)?;
-        Ok(Found { relevance: likeness.clamp(0.0, 1.0), ..found })
+        Ok(Found { likeness: likeness.clamp(0.0, 1.0), ..found })
     });
     found.collect()
 }

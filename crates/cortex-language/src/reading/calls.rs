@@ -328,7 +328,11 @@ impl Reader<'_> {
         goes_on: bool,
     ) -> Result<Vec<Call>, Problem> {
         // "Kitchen every go": nobody goes to one place and to all of them.
-        if draft.all && !draft.refers && self.goes(tool) && !draft.values.is_empty() {
+        let is_place = |at: &usize| match tool.parameters.get(*at).map(|it| &it.kind) {
+            Some(ParameterKind::Choice(choices)) => !self.is_state(choices),
+            _ => false,
+        };
+        if draft.all && !draft.refers && self.goes(tool) && draft.values.keys().any(is_place) {
             return Err(Problem::Unknown);
         }
         let mut values = draft.values.clone();

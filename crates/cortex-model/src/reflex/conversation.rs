@@ -130,13 +130,14 @@ impl<'r> Conversation<'r> {
         read
     }
 
-    /// What the robot knows of itself: all that is on record of it, or else the words of the configuration.
+    /// What the robot knows of itself: the words of the configuration, and what is on record of it.
     pub(super) fn itself(&self) -> Itself<'r> {
         let on_record = |place: &str| {
             let of_robot = |passage: &&ContextPassage| passage.source == IDENTITY_SOURCE && passage.place == place;
             self.on_record.iter().find(of_robot).map(|passage| passage.text.as_str())
         };
-        let about = on_record(ABOUT).filter(|text| !text.is_empty()).unwrap_or(self.identity);
+        let about = [self.identity, on_record(ABOUT).unwrap_or_default()];
+        let about = about.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
         Itself { about, limits: on_record(LIMITS).unwrap_or_default() }
     }
 

@@ -19,9 +19,9 @@ const NAMELESS: &str = "I am the robot; I read plain commands without a language
 const UNBOUND: &str = "I can't do what none of my tools does; ask me what I can do.";
 
 /// What the robot knows of itself. Empty where it knows nothing.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Itself<'r> {
-    pub(super) about: &'r str,
+    pub(super) about: String,
     pub(super) limits: &'r str,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn answer(toolbox: &Toolbox<'_>, talk: &Talk, itself: &Itself<'_>) ->
         Talk::Cancel => "Nothing was done.".to_owned(),
         Talk::Goodbye => "Goodbye.".to_owned(),
         Talk::Name if itself.about.is_empty() => format!("{NAMELESS}."),
-        Talk::Name => capped(itself.about, IDENTITY_CHARACTERS),
+        Talk::Name => capped(&itself.about, IDENTITY_CHARACTERS),
         Talk::Limits if itself.limits.is_empty() => UNBOUND.to_owned(),
         Talk::Limits => capped(itself.limits, IDENTITY_CHARACTERS),
         Talk::Abilities => offers::abilities(toolbox),

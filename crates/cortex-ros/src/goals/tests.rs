@@ -22,12 +22,23 @@ fn whoever_asks_for_a_result_gets_it_exactly_once_before_or_after_the_end() {
     assert!(goals.has_unasked());
     assert_eq!(goals.ask_result(id(1), "early"), ResultAnswer::Later);
     assert!(!goals.has_unasked());
-    assert_eq!(goals.finish(id(1), GoalState::Succeeded, result("done")), ["early"]);
+    assert_eq!(goals.finish(id(1), GoalState::Succeeded, result("done")).beforehand, ["early"]);
     assert_eq!(goals.ask_result(id(1), "late"), ResultAnswer::Now("late", GoalState::Succeeded, result("done")));
     // A second end is dropped.
-    assert_eq!(goals.finish(id(1), GoalState::Aborted, result("again")), Vec::<&str>::new());
+    assert_eq!(goals.finish(id(1), GoalState::Aborted, result("again")).beforehand, Vec::<&str>::new());
     assert_eq!(goals.ask_result(id(1), "later"), ResultAnswer::Now("later", GoalState::Succeeded, result("done")));
     assert_eq!(goals.ask_result(id(2), "lost"), ResultAnswer::Unknown("lost"));
+}
+
+#[test]
+fn regression_whoever_asked_after_the_last_word_waited_for_the_turns_of_others() {
+    let mut goals = Goals::default();
+    goals.accept(id(1), (1, 0)).unwrap();
+    goals.ask_result(id(1), "beforehand");
+    goals.tell_last_word(id(1));
+    goals.ask_result(id(1), "afterwards");
+    let Waiting { beforehand, after_last_word } = goals.finish(id(1), GoalState::Succeeded, result("done"));
+    assert_eq!((beforehand, after_last_word), (vec!["beforehand"], vec!["afterwards"]));
 }
 
 #[test]
@@ -78,7 +89,7 @@ fn memory_is_bounded_while_goals_under_way_are_never_forgotten() {
     }
     assert_eq!(goals.states().count(), MOST_FINISHED + 1);
     assert_eq!(goals.accept(id(9999), (2, 0)).unwrap_err(), GoalRefusal::Duplicate);
-    assert_eq!(goals.finish(id(9999), GoalState::Succeeded, result("done")), Vec::<u8>::new());
+    assert_eq!(goals.finish(id(9999), GoalState::Succeeded, result("done")).beforehand, Vec::<u8>::new());
 
     let mut flooded = Goals::<u8>::default();
     let taken = (0..1000).filter(|number| flooded.accept(id(*number), (1, 0)).is_ok()).count();
@@ -86,5 +97,5 @@ fn memory_is_bounded_while_goals_under_way_are_never_forgotten() {
     for request in 0..100 {
         flooded.ask_result(id(0), request);
     }
-    assert_eq!(flooded.finish(id(0), GoalState::Succeeded, result("done")).len(), MOST_WAITING);
+    assert_eq!(flooded.finish(id(0), GoalState::Succeeded, result("done")).beforehand.len(), MOST_WAITING);
 }
