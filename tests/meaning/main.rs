@@ -1,5 +1,5 @@
 //! What is found by its meaning, with a real model: all-MiniLM-L6-v2, which `cargo xtask test` brings and names in
-//! `CORTEX_EMBEDDING_MODEL`. The sets that are measured on were written by people who did not know the rules.
+//! `CORTEX_EMBEDDING_MODEL`. The questions and the tasks that are measured on were written without knowing the rules.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test whose set-up fails ends here, and says why")]
 
