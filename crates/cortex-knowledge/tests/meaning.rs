@@ -85,6 +85,9 @@ async fn a_store_that_two_models_share_is_computed_by_one_after_the_other() {
     for name in ["one", "other", "one"] {
         let knowledge = knowledge(&store, name, Habit::Knows);
         knowledge.embed_missing(|_| ()).await.expect("the vectors");
-        assert_eq!(told(&knowledge, "flames in the corridor").await, ["alarm"]);
+        // Not `gather`: it lets this model catch up on a task of its own, which may come after the next model's turn.
+        let found = knowledge.search("flames in the corridor", 5).await.expect("a search");
+        assert_eq!(found[0].document, "alarm");
+        assert!(found[0].likeness > 0.9, "{found:?}");
     }
 }
