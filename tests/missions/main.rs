@@ -7,5 +7,6 @@ mod everyday_words;
 mod leftovers;
 mod mission_costs;
 mod missions;
+mod model_chain;
 mod stop_path;
 mod tape;

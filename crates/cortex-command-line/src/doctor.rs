@@ -17,7 +17,9 @@ pub(crate) fn doctor(arguments: &RunArguments, missing: &RosMissing) -> anyhow::
     findings.push((
         "configuration",
         match config::load(&layers) {
-            Ok(resolved) => Finding::Good(format!("the model is {} (from: {})", resolved.model, resolved.model_origin)),
+            Ok(resolved) => {
+                Finding::Good(format!("the model is {} (from: {})", resolved.models.first, resolved.model_origin))
+            }
             Err(problem) => {
                 Finding::Bad(format!("{problem:#}"), "correct it; config/cortex.toml explains every key".to_owned())
             }

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use cortex_command_line::environment::{Finding, first_look, print_findings};
 use cortex_command_line::policy_report::{self, Remark};
-use cortex_config::{self as config, Layers, Resolved};
+use cortex_config::{self as config, Layers};
 use cortex_core::ToolSet;
 use cortex_core::chat::{ChatRequest, Message, Purpose};
 use cortex_core::fragment::Fragment;
-use cortex_model::ModelChoice;
+use cortex_model::{ModelChoice, ModelSettings};
 use cortex_protocol::overview::ReadinessState;
 use cortex_protocol::words::counted;
 use cortex_protocol::{ToolName, ToolSpec};
@@ -248,12 +248,14 @@ async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static
                 return vec![("configuration", Finding::Bad(format!("{problem:#}"), fix))];
             }
         };
-    let good = Finding::Good(format!("the model is {} ({})", resolved.model, resolved.model_origin));
+    let good = Finding::Good(format!("the model is {} ({})", resolved.models.first, resolved.model_origin));
     let stops = resolved.runtime.tape.as_ref().map(StopRecord::all).unwrap_or_default();
     let mut findings: Vec<_> = stops.iter().filter_map(stopped).map(|finding| ("stop", finding)).collect();
     findings.extend(asked_and_denied(robot, &resolved.runtime.policy).into_iter().map(|finding| ("policy", finding)));
     findings.push(("configuration", good));
-    findings.push(("model", model(&resolved).await));
+    for (choice, settings) in resolved.models.each() {
+        findings.push(("model", model(&choice, settings).await));
+    }
     findings
 }
 
@@ -266,16 +268,16 @@ fn stopped(record: &StopRecord) -> Option<Finding> {
     Some(Finding::Notable(text, fix))
 }
 
-/// Whether the model answers.
-async fn model(resolved: &Resolved) -> Finding {
-    let model = match cortex_model::build(&resolved.model, resolved.endpoint.clone()) {
+/// Whether a model answers.
+async fn model(choice: &ModelChoice, settings: ModelSettings) -> Finding {
+    let model = match cortex_model::build(choice, settings) {
         Ok(model) => model,
         Err(problem) => {
             let fix = "set what it names, or use `--model reflex`".to_owned();
             return Finding::Bad(problem.to_string(), fix);
         }
     };
-    if resolved.model == ModelChoice::Reflex {
+    if *choice == ModelChoice::Reflex {
         let text =
             "reflex: embedded, needs no network; it understands plain English and German sentences only".to_owned();
         return Finding::Good(text);

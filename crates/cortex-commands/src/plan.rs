@@ -64,7 +64,7 @@ enum Made {
 }
 
 async fn make(robot: &Robot, resolved: Resolved, task: String) -> anyhow::Result<Made> {
-    let model = cortex_model::build(&resolved.model, resolved.endpoint).context("the model can't be used")?;
+    let model = cortex_model::build_set(&resolved.models).context("the model can't be used")?;
     if !settled(robot).await {
         eprintln!("cortex: some components have not described themselves within {} s", SETTLE_LIMIT.as_secs());
     }

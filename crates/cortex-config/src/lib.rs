@@ -15,7 +15,7 @@ use std::time::Duration;
 use cortex_core::MissionLimits;
 pub use cortex_discovery_policy::TopicHistorySettings;
 use cortex_discovery_policy::{Policy, PolicySettings};
-use cortex_model::{ModelChoice, ModelSettings, Structured};
+use cortex_model::{ModelChoice, ModelSet, ModelSettings, Structured};
 use cortex_protocol::words::did_you_mean;
 use cortex_protocol::{Conditions, Effect, PolicyRule, ResourceName};
 use cortex_recipe::Recipe;
@@ -25,6 +25,7 @@ use figment::providers::Serialized;
 use figment::{Figment, Metadata};
 use serde::{Deserialize, Serialize};
 
+mod chain;
 mod embedding;
 mod incident;
 mod knowledge;
@@ -34,6 +35,7 @@ mod memory;
 mod mission;
 mod policy;
 mod redacted;
+mod secret_place;
 mod skills;
 mod sources;
 mod tables;
@@ -42,6 +44,7 @@ mod watch;
 mod web;
 mod wordings;
 
+use chain::{ChainConfig, KeyConfig};
 use embedding::EmbeddingConfig;
 use incident::IncidentConfig;
 use knowledge::KnowledgeConfig;
@@ -55,6 +58,7 @@ use mission::{BudgetConfig, MissionConfig};
 pub use policy::wrong_rule;
 use policy::{ApprovalConfig, PolicyConfig};
 pub use redacted::without_secrets;
+pub use secret_place::SecretPlace;
 use skills::SkillsConfig;
 pub use sources::Sources;
 pub use tables::{embedding_folder, knowledge, memory, skill_folders, tape_folder, wording_file};
@@ -62,7 +66,7 @@ use tape::TapeConfig;
 pub use watch::WatchSettings;
 use watch::{MetricsConfig, WatchdogConfig};
 use web::WebConfig;
-pub use web::{IncomingChoice, LoginChoice, PageSettings, SecretPlace, TlsChoice, WebhookChoice};
+pub use web::{IncomingChoice, LoginChoice, PageSettings, TlsChoice, WebhookChoice};
 use wordings::WordingsConfig;
 
 /// Everything that can be set. `config/cortex.toml` explains each key.
@@ -77,6 +81,9 @@ pub(crate) struct Config {
     pub(crate) model: String,
     /// How much is logged.
     pub(crate) log_level: LogLevel,
+    pub(crate) chain: ChainConfig,
+    /// By the base of the endpoint.
+    pub(crate) keys: BTreeMap<String, KeyConfig>,
     pub(crate) endpoint: EndpointConfig,
     pub(crate) mission: MissionConfig,
     pub(crate) budget: BudgetConfig,
@@ -159,6 +166,8 @@ impl Default for Config {
             identity: String::new(),
             model: ModelChoice::Reflex.to_string(),
             log_level: LogLevel::AsStarted,
+            chain: ChainConfig::default(),
+            keys: BTreeMap::new(),
             endpoint: EndpointConfig {
                 connect_timeout_s: endpoint.connect_timeout.as_secs_f64(),
                 attempt_timeout_s: endpoint.attempt_timeout.as_secs_f64(),
@@ -205,10 +214,10 @@ impl Default for Config {
 pub struct Resolved {
     /// The robot's name.
     pub robot: String,
-    /// The model that plans and confirms.
-    pub model: ModelChoice,
-    /// How it is reached.
-    pub endpoint: ModelSettings,
+    /// The models that plan and confirm, and how they are reached.
+    pub models: ModelSet,
+    /// Where the keys of their endpoints are, by the base.
+    pub keys: BTreeMap<String, SecretPlace>,
     /// Still without what measures: that is heard on the robot's graph.
     pub runtime: RuntimeConfig,
     /// What measures the way and the energy.
@@ -323,7 +332,8 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         wordings: wordings::file(&config.wordings, &config.robot, &tape.directory)?,
         ..ModelSettings::default()
     };
-    let limits = mission::limits(&config.mission, &config.budget, &model)?;
+    let models = chain::models(model, endpoint, &config.chain)?;
+    let limits = mission::limits(&config.mission, &config.budget, &models)?;
     let calls = CallBounds {
         halt_timeout: seconds("calls.halt_timeout_s", config.calls.halt_timeout_s)?,
         ..CallBounds::default()
@@ -345,7 +355,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         queue,
         calls,
         // The model's own bound comes first; this one guards against a flaw of its adapter.
-        model_timeout: endpoint.request_timeout + Duration::from_secs(5),
+        model_timeout: models.settings.request_timeout + Duration::from_secs(5),
         tape: Some(tape),
         policy: policy::policy(&config.policy, &[rules, memory::rule(memory.is_some()).as_slice()].concat())?,
         approval: policy::approval(&config.approval)?,
@@ -368,8 +378,8 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
     let robot = config.robot.trim().to_owned();
     Ok(Resolved {
         robot,
-        model,
-        endpoint,
+        models,
+        keys: chain::keys(&config.keys)?,
         runtime,
         meters,
         log_level,
@@ -512,13 +522,13 @@ mod tests {
         let resolved = load(&layers).unwrap();
         assert_eq!(load(&Layers::default()).unwrap().model_origin, "the default");
         assert_eq!((resolved.runtime.source.as_str(), resolved.runtime.limits.max_replans), ("/ros/cortex", 1));
-        assert_eq!((resolved.model, resolved.model_origin.as_str()), (ModelChoice::Reflex, "ROS parameters"));
+        assert_eq!((resolved.models.first, resolved.model_origin.as_str()), (ModelChoice::Reflex, "ROS parameters"));
         layers.model = Some("openai:b@http://localhost:2/v1".into());
         let resolved = load(&layers).unwrap();
-        assert_eq!(resolved.model.to_string(), "openai:b@http://localhost:2/v1");
+        assert_eq!(resolved.models.first.to_string(), "openai:b@http://localhost:2/v1");
         assert_eq!(resolved.model_origin, "--model");
         layers.set = vec![("model".into(), Value::from("reflex"))];
-        assert_eq!(load(&layers).unwrap().model, ModelChoice::Reflex, "what is set later wins");
+        assert_eq!(load(&layers).unwrap().models.first, ModelChoice::Reflex, "what is set later wins");
     }
 
     #[test]
@@ -529,7 +539,7 @@ mod tests {
             ("[wordings]\nfile = \"off\"", None),
         ] {
             let (_folder, layers) = file_with(text);
-            let files = [load(&layers).unwrap().endpoint.wordings, wording_file(&layers).unwrap()];
+            let files = [load(&layers).unwrap().models.settings.wordings, wording_file(&layers).unwrap()];
             for file in files {
                 assert_eq!(file.map(|file| file.path().to_owned()), path.map(PathBuf::from), "{text}");
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cortex_core::MissionLimits;
 use cortex_core::mission::{ConfirmationArguments, ConfirmationMode, OnFailure, Prices};
-use cortex_model::ModelChoice;
+use cortex_model::{ModelChoice, ModelSet};
 use serde::{Deserialize, Serialize};
 
 use super::{at_least_one, seconds};
@@ -111,11 +111,11 @@ impl Default for MissionConfig {
     }
 }
 
-/// The bounds of a mission that this model plans.
+/// The bounds of a mission that these models plan.
 pub(super) fn limits(
     mission: &MissionConfig,
     budget: &BudgetConfig,
-    model: &ModelChoice,
+    models: &ModelSet,
 ) -> anyhow::Result<MissionLimits> {
     let bounded = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     for (key, number) in [
@@ -129,7 +129,10 @@ pub(super) fn limits(
     ] {
         at_least_one(key, number)?;
     }
-    let prices = prices(budget, model)?;
+    let prices = prices(budget, &models.first)?;
+    let others = models.fallbacks.iter().chain(&models.confirmation);
+    let priced = |model: &ModelChoice| Ok((model.to_string(), self::prices(budget, model)?));
+    let other_prices = others.map(priced).collect::<anyhow::Result<_>>()?;
     Ok(MissionLimits {
         max_task_bytes: mission.max_task_bytes,
         max_planning_steps: mission.max_planning_steps,
@@ -155,6 +158,7 @@ pub(super) fn limits(
         max_tokens: (budget.max_tokens > 0).then_some(budget.max_tokens),
         max_cost: (budget.max_cost > 0.0).then_some(budget.max_cost),
         prices,
+        other_prices,
         max_metres: (budget.max_metres > 0.0).then_some(budget.max_metres),
         max_watt_hours: (budget.max_watt_hours > 0.0).then_some(budget.max_watt_hours),
         max_duration: seconds("mission.max_duration_s", mission.max_duration_s)?,

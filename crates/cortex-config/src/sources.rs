@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use cortex_model::{ApiKey, ModelChoice, WordingFile, api_key_from_environment};
+use anyhow::Context as _;
+use cortex_model::{ApiKey, WordingFile, api_key_from_environment};
 use cortex_protocol::PolicyRule;
 
 use crate::{Layers, Resolved, Value, load};
@@ -42,23 +43,27 @@ impl Sources {
     pub fn resolve(&self) -> anyhow::Result<Resolved> {
         let mut resolved = load(&self.layers)?;
         if self.rehearses {
-            resolved.endpoint.wordings = resolved.endpoint.wordings.map(WordingFile::read_only);
+            resolved.models.settings.wordings = resolved.models.settings.wordings.map(WordingFile::read_only);
         }
-        if let (Some(key), ModelChoice::OpenAi { base_url, .. }) = (&self.api_key, &resolved.model) {
+        for (endpoint, place) in &resolved.keys {
+            let key = place.read().and_then(|text| Ok(ApiKey::new(&text)?));
+            let key = key.with_context(|| format!("configuration: keys.\"{endpoint}\""))?;
+            resolved.models.keys.insert(endpoint.clone(), key);
+        }
+        if let (Some(key), Some(endpoint)) = (&self.api_key, resolved.models.first.base_url())
+            && !resolved.keys.contains_key(endpoint)
+        {
             anyhow::ensure!(
-                self.key_is_for.as_ref().is_none_or(|endpoint| endpoint == base_url),
-                "the key in the environment is for the endpoint that Cortex was started with; start it anew to use {base_url}"
+                self.key_is_for.as_ref().is_none_or(|bound| bound == endpoint),
+                "the key in the environment is for the endpoint that Cortex was started with; start it anew to use {endpoint}"
             );
-            resolved.endpoint.api_key = Some(key.clone());
+            resolved.models.settings.api_key = Some(key.clone());
         }
         Ok(resolved)
     }
 
     /// From now on, the key is for the endpoint that the configuration names, and for no other.
     pub fn bind_key(&mut self, resolved: &Resolved) {
-        self.key_is_for = Some(match &resolved.model {
-            ModelChoice::OpenAi { base_url, .. } => base_url.clone(),
-            ModelChoice::Reflex => String::new(),
-        });
+        self.key_is_for = Some(resolved.models.first.base_url().unwrap_or_default().to_owned());
     }
 }

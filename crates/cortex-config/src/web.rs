@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::secret_place::{SecretPlace, secret_place};
+
 /// Where the page is served.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -90,15 +92,6 @@ pub struct PageSettings {
     pub incoming: Vec<IncomingChoice>,
 }
 
-/// Where a secret is. It is never part of the configuration, which is shown and recorded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SecretPlace {
-    /// A file that holds nothing else.
-    File(PathBuf),
-    /// A variable of the environment.
-    Variable(String),
-}
-
 /// Another system that is told what happens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookChoice {
@@ -143,11 +136,11 @@ pub(super) fn page(web: &WebConfig) -> anyhow::Result<Option<PageSettings>> {
     })?;
     // An address may hold a secret: it is not repeated.
     let webhook = |(place, hook): (usize, &WebhookConfig)| {
-        let secret = secret(&format!("web.webhooks, number {}", place + 1), &hook.secret_file, &hook.secret_env)?;
+        let secret = placed(&format!("web.webhooks, number {}", place + 1), &hook.secret_file, &hook.secret_env)?;
         Ok(WebhookChoice { url: hook.url.clone(), events: hook.events.clone(), secret, allow_http: hook.allow_http })
     };
     let incoming = |hook: &IncomingConfig| {
-        let secret = secret(&format!("web.incoming, {}", hook.name), &hook.secret_file, &hook.secret_env)?;
+        let secret = placed(&format!("web.incoming, {}", hook.name), &hook.secret_file, &hook.secret_env)?;
         Ok(IncomingChoice { name: hook.name.clone(), secret })
     };
     Ok(Some(PageSettings {
@@ -159,21 +152,8 @@ pub(super) fn page(web: &WebConfig) -> anyhow::Result<Option<PageSettings>> {
     }))
 }
 
-fn secret(whose: &str, file: &Option<PathBuf>, variable: &Option<String>) -> anyhow::Result<SecretPlace> {
-    match (file, variable) {
-        (Some(file), None) => {
-            let shown = file.display();
-            anyhow::ensure!(
-                file.is_absolute(),
-                "configuration: {whose}: secret_file is '{shown}'; it must be a full path"
-            );
-            Ok(SecretPlace::File(file.clone()))
-        }
-        (None, Some(variable)) => Ok(SecretPlace::Variable(variable.clone())),
-        _ => anyhow::bail!(
-            "configuration: {whose}: give either secret_file or secret_env, which say where its secret is"
-        ),
-    }
+fn placed(whose: &str, file: &Option<PathBuf>, variable: &Option<String>) -> anyhow::Result<SecretPlace> {
+    secret_place(whose, "secret", file.as_ref(), variable.as_ref())
 }
 
 fn tls(web: &WebConfig) -> anyhow::Result<Option<TlsChoice>> {

@@ -87,6 +87,20 @@ pub struct ChatReply {
     /// Whether the endpoint did not report all of them, and they are estimated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tokens_estimated: bool,
+    /// Which model has answered, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<ModelUsed>,
+}
+
+/// Which of several models has answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelUsed {
+    /// The one that has.
+    pub model: String,
+    /// The one that is asked first for such a request.
+    pub wanted: String,
+    /// Why that one and those between have not; empty if it is the same.
+    pub because: String,
 }
 
 /// One call that a model makes.

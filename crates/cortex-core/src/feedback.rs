@@ -148,6 +148,10 @@ pub fn line(event: &MissionEvent) -> String {
         | MissionEvent::PolicyDenied { .. }
         | MissionEvent::Disputed { .. } => line_of_people(event),
         MissionEvent::ModelMistake { problem } => format!("the model is asked again: {}", capped(problem, SHOWN)),
+        MissionEvent::ModelChanged { model, wanted, .. } if model == wanted => format!("{model} answers again"),
+        MissionEvent::ModelChanged { model, wanted, because } => {
+            format!("{model} answers instead of {wanted}: {}", capped(because, SHOWN))
+        }
         MissionEvent::Planned { plan, steps, cut } => {
             let names: Vec<String> =
                 steps.steps.iter().map(|step| format!("{}. {}", step.number, step.call.tool)).collect();

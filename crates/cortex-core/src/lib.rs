@@ -51,7 +51,9 @@ mod tool_definition;
 pub mod toolset;
 
 pub use availability::{Availability, AvailableTools, RemovedTools};
-pub use chat::{CallArguments, ChatReply, ChatRequest, Message, ModelCall, Purpose, ToolDefinition, ToolKind};
+pub use chat::{
+    CallArguments, ChatReply, ChatRequest, Message, ModelCall, ModelUsed, Purpose, ToolDefinition, ToolKind,
+};
 pub use context::{Context, ContextError, ContextPassage, ContextQuery, ContextSource, MissingSource, PassageKind};
 pub use control::{CONTROL_LEASE, ControlLoss, ControlRefusal};
 pub use control_port::ControlPort;

@@ -41,7 +41,7 @@ pub use problem::Problem;
 pub use reading::Call;
 pub use robot::{Declared, Robot, Tool, Usage};
 pub use talk::Talk;
-pub use task::{MAX_PIECES, Part, Understanding, understand, understand_after};
+pub use task::{Beginning, MAX_PIECES, Part, Understanding, beginning, understand, understand_after};
 pub use tokens::{MAX_TOKENS, name_words};
 pub use wording::wording;
 

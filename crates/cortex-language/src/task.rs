@@ -5,6 +5,7 @@
 
 mod announcements;
 mod audit;
+mod beginning;
 mod clauses;
 mod conditional;
 mod contrast;
@@ -23,6 +24,7 @@ mod withheld;
 
 use std::ops::Range;
 
+pub use self::beginning::{Beginning, beginning};
 pub use self::follow_ups::understand_after;
 
 use self::contrast::RuledOut;

@@ -5,7 +5,7 @@
 mod corpus;
 
 use corpus::{robot, shown, tools};
-use cortex_language::{Understanding, understand};
+use cortex_language::{Understanding, beginning, understand};
 
 /// The calls that a robot of the corpus makes of a sentence, in short: what is to be asked begins with a question mark.
 fn calls(name: &str, text: &str) -> String {
@@ -121,4 +121,49 @@ fn regression_a_place_that_nobody_named_switched_every_light() {
     let said = calls("home", "go to the kitchen and turn the light in there off");
     assert_eq!(said, r#"base-go_to {"place":"kitchen"} | light-turn_off {"room":"kitchen"}"#);
     assert_eq!(calls("warehouse", "pick up the pallet there"), "? pallet-pick_up {}");
+}
+
+/// What is read of the beginning, and the rest.
+fn begun(text: &str) -> Option<(String, String)> {
+    let tools = tools("farm");
+    let begun = beginning(&robot(&tools), text)?;
+    Some((shown(&begun.parts, &tools), begun.rest))
+}
+
+#[test]
+fn the_beginning_is_read_where_the_rest_comes_after_it() {
+    let first_gate = format!("{GATE_SHUT} | {TO_BARN}");
+    for (text, parts, rest) in [
+        ("go to the barn, then cheer everybody up", TO_BARN, "cheer everybody up"),
+        ("go to the barn and then compose a haiku about it", TO_BARN, "compose a haiku about it"),
+        ("shut the main gate, then go to the barn. Then dance with the hens.", &first_gate, "dance with the hens."),
+        (
+            "Go to the barn. After that, dance with the hens and then sing.",
+            TO_BARN,
+            "dance with the hens and then sing.",
+        ),
+    ] {
+        assert_eq!(begun(text), Some((parts.to_owned(), rest.to_owned())), "{text}");
+    }
+}
+
+#[test]
+fn nothing_is_begun_where_the_rest_may_say_something_of_it() {
+    for text in [
+        "go to the barn unless the hens are asleep",
+        "go to the barn, then, if the hens are asleep, come back",
+        "go to the barn and cheer everybody up",
+        "go to the barn. Tiptoe.",
+        "go to the barn, then do not frobnicate",
+        "go to the barn, then frobnicate, but shut the main gate first",
+        "go to the barn, then frobnicate, but shut the main gate before you do",
+        "go to the barn, then no, wait, frobnicate",
+        "frobnicate, then go to the barn",
+        "when the hens are asleep go to the barn, then frobnicate tomorrow",
+        "go to the barn",
+        "cheer everybody up",
+        "",
+    ] {
+        assert_eq!(begun(text), None, "{text}");
+    }
 }

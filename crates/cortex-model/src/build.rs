@@ -1,14 +1,85 @@
-//! The model of a name.
+//! The model of a name, or of several.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cortex_core::ChatModel;
 
+use crate::chain::{Chain, ChainBounds, LastPlanner, Standby};
 use crate::choice::{ModelChoice, OPENAI_BASE_URL};
 #[cfg(feature = "openai")]
 use crate::openai::OpenAiModel;
 use crate::reflex::Reflex;
-use crate::settings::{BuildError, ModelSettings};
+use crate::settings::{ApiKey, BuildError, ModelSettings};
+
+/// The models of a Cortex.
+#[derive(Debug, Clone, Default)]
+pub struct ModelSet {
+    /// Which is asked first.
+    pub first: ModelChoice,
+    /// Which is asked first about a step. None: the same.
+    pub confirmation: Option<ModelChoice>,
+    /// Which are asked when those before can't be, in this order.
+    pub fallbacks: Vec<ModelChoice>,
+    /// How each of them is reached; the key is for the endpoint of the first.
+    pub settings: ModelSettings,
+    /// The keys of other endpoints, by their base.
+    pub keys: BTreeMap<String, ApiKey>,
+    /// How long one of several may take, and how long one that failed is left alone.
+    pub bounds: ChainBounds,
+}
+
+impl ModelSet {
+    /// Each of the models once, in the order in which plans are asked of them, and how it is reached.
+    #[must_use]
+    pub fn each(&self) -> Vec<(ModelChoice, ModelSettings)> {
+        let mut each: Vec<(ModelChoice, ModelSettings)> = Vec::new();
+        for choice in std::iter::once(&self.first).chain(&self.fallbacks).chain(&self.confirmation) {
+            if each.iter().all(|(known, _)| known != choice) {
+                each.push((choice.clone(), self.settings_of(choice)));
+            }
+        }
+        each
+    }
+
+    /// How one of the models is reached: a key goes to the endpoint that it is for, and to no other.
+    fn settings_of(&self, choice: &ModelChoice) -> ModelSettings {
+        let endpoint = choice.base_url();
+        let own = endpoint.and_then(|endpoint| self.keys.get(endpoint)).cloned();
+        let of_first = || self.settings.api_key.clone().filter(|_| endpoint == self.first.base_url());
+        ModelSettings { api_key: own.or_else(of_first), ..self.settings.clone() }
+    }
+}
+
+/// The model of a set: the only one, or all of them as one. Nothing is sent yet.
+///
+/// # Errors
+/// When one of them could not work as it stands.
+pub fn build_set(set: &ModelSet) -> Result<Arc<dyn ChatModel>, BuildError> {
+    let is_alone = set.fallbacks.iter().chain(&set.confirmation).all(|other| *other == set.first);
+    if is_alone {
+        return build(&set.first, set.settings_of(&set.first));
+    }
+    let planner = Arc::new(LastPlanner::default());
+    let link = |choice: &ModelChoice, is_standby: bool| -> Result<Arc<dyn ChatModel>, BuildError> {
+        let settings = set.settings_of(choice);
+        match choice {
+            ModelChoice::Reflex if is_standby => Ok(Arc::new(Standby::new(reflex(settings), Arc::clone(&planner)))),
+            _ => build(choice, settings),
+        }
+    };
+    let mut models = vec![link(&set.first, false)?];
+    let planning = ModelSet { confirmation: None, ..set.clone() };
+    for (choice, _) in planning.each().iter().skip(1) {
+        models.push(link(choice, true)?);
+    }
+    let confirmation = set.confirmation.as_ref().map(|choice| link(choice, true)).transpose()?;
+    Ok(Arc::new(Chain::new(models, confirmation, planner, set.bounds)))
+}
+
+fn reflex(settings: ModelSettings) -> Reflex {
+    settings.wordings.map(Reflex::with_wordings).unwrap_or_default()
+}
 
 /// The model that was chosen. Nothing is sent yet.
 ///
@@ -16,7 +87,7 @@ use crate::settings::{BuildError, ModelSettings};
 /// When it could not work as it stands.
 pub fn build(choice: &ModelChoice, settings: ModelSettings) -> Result<Arc<dyn ChatModel>, BuildError> {
     match choice {
-        ModelChoice::Reflex => Ok(Arc::new(settings.wordings.map(Reflex::with_wordings).unwrap_or_default())),
+        ModelChoice::Reflex => Ok(Arc::new(reflex(settings))),
         ModelChoice::OpenAi { base_url, .. } if base_url == OPENAI_BASE_URL && settings.api_key.is_none() => {
             Err(BuildError::KeyMissing { model: choice.to_string() })
         }

@@ -54,6 +54,17 @@ pub enum ChoiceError {
     },
 }
 
+impl ModelChoice {
+    /// The endpoint that it is behind. None: it is behind none.
+    #[must_use]
+    pub fn base_url(&self) -> Option<&str> {
+        match self {
+            Self::Reflex => None,
+            Self::OpenAi { base_url, .. } => Some(base_url),
+        }
+    }
+}
+
 impl FromStr for ModelChoice {
     type Err = ChoiceError;
 

@@ -4,11 +4,13 @@
 //!   retries and reply size;
 //! - [`Reflex`]: the embedded command reader; no model, no network, and no more than it says;
 //! - [`Wordings`]: what people have told the command reader that their words mean, in a [`WordingFile`];
-//! - [`ModelChoice`]: how a person names one of them, and [`build`]: the model of that name.
+//! - [`ModelChoice`]: how a person names one of them, and [`build`]: the model of that name;
+//! - [`ModelSet`]: several of them, and [`build_set`]: the chain of these, each asked when those before it can't be.
 //!
 //! The environment is read in one place only, [`api_key_from_environment`]; everything else comes in as values.
 
 mod build;
+mod chain;
 mod choice;
 #[cfg(feature = "openai")]
 mod openai;
@@ -16,7 +18,8 @@ mod reflex;
 mod settings;
 mod wordings;
 
-pub use build::build;
+pub use build::{ModelSet, build, build_set};
+pub use chain::ChainBounds;
 pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL};
 #[cfg(feature = "openai")]
 pub use openai::OpenAiModel;

@@ -41,7 +41,7 @@ const INACTIVE: &str = "its lifecycle is inactive; activate it, for example with
 
 /// The model of a configuration, whose requests are counted.
 pub fn model(resolved: &Resolved, models: &ModelWatch) -> anyhow::Result<Arc<dyn ChatModel>> {
-    let model = cortex_model::build(&resolved.model, resolved.endpoint.clone());
+    let model = cortex_model::build_set(&resolved.models);
     Ok(models.watched(model.context("the model can't be used")?))
 }
 

@@ -59,7 +59,7 @@ fn work(arguments: Arguments) -> ExitCode {
 /// Exit status: 0 success, 1 the task or a check failed, 2 it could not be tried, 130 cancelled.
 async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Run(arguments) => run::run(arguments).await,
+        Command::Run(arguments) => Box::pin(run::run(arguments)).await,
         Command::Send(arguments) => cortex_commands::send(arguments).await,
         Command::Revise(arguments) => cortex_commands::revise(&arguments).await,
         Command::Pending(arguments) => cortex_commands::pending(&arguments).await,

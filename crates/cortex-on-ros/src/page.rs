@@ -103,14 +103,7 @@ fn incoming(choice: IncomingChoice) -> Option<IncomingWebhook> {
 }
 
 fn secret(place: &SecretPlace) -> anyhow::Result<WebhookSecret> {
-    let text = match place {
-        SecretPlace::File(file) => std::fs::read_to_string(file)
-            .map_err(|error| anyhow::anyhow!("{} can't be read: {error}", file.display()))?,
-        SecretPlace::Variable(name) => {
-            std::env::var(name).map_err(|_| anyhow::anyhow!("the variable {name} of the environment is not set"))?
-        }
-    };
-    Ok(WebhookSecret::parse(&text)?)
+    Ok(WebhookSecret::parse(&place.read()?)?)
 }
 
 /// Where the sessions of this node's page outlive a restart. None: its records don't, either.

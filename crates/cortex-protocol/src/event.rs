@@ -67,6 +67,7 @@ impl MissionEvent {
             Self::Researching { .. } => ("tool", "research", "started", "model"),
             Self::Researched { .. } => ("tool", "research", "finished", "component"),
             Self::ModelMistake { .. } => ("agent", "model", "refused", "model"),
+            Self::ModelChanged { .. } => ("agent", "model", "changed", "cortex"),
             Self::Planned { .. } => ("agent", "plan", "committed", "model"),
             Self::Decided { .. } => ("agent", "step", "decided", "model"),
             Self::Asked { .. } => ("agent", "question", "asked", "cortex"),

@@ -353,6 +353,15 @@ pub enum MissionEvent {
         /// What was wrong.
         problem: String,
     },
+    /// Another model answers than before.
+    ModelChanged {
+        /// Which answers now.
+        model: String,
+        /// Which is asked first.
+        wanted: String,
+        /// Why that one does not answer; empty if it does again.
+        because: String,
+    },
     /// A plan was committed.
     Planned {
         /// Which plan, from 1.

@@ -162,6 +162,20 @@ pub struct ModelOverview {
     /// The last error, and when it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<ModelErrorOverview>,
+    /// The models of a chain that did not answer when they were wanted last, and which have in their place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub standbys: Vec<StandbyModelOverview>,
+}
+
+/// A model that answers in place of another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StandbyModelOverview {
+    /// The one that is asked first.
+    pub wanted: String,
+    /// The one that answers.
+    pub model: String,
+    /// Why the first does not.
+    pub because: String,
 }
 
 /// An error of the model.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use async_trait::async_trait;
 use cortex_core::fragment::capped;
 use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError};
-use cortex_protocol::overview::{ModelErrorOverview, ModelOverview};
+use cortex_protocol::overview::{ModelErrorOverview, ModelOverview, StandbyModelOverview};
 
 use crate::{Metrics, now_ms};
 
@@ -28,7 +28,10 @@ impl ModelWatch {
 
     /// The same model, whose requests are counted from now on. It is the one that is told of.
     pub fn watched(&self, model: Arc<dyn ChatModel>) -> Arc<dyn ChatModel> {
-        self.figures().name = model.label();
+        let mut figures = self.figures();
+        figures.name = model.label();
+        figures.standbys.clear();
+        drop(figures);
         Arc::new(WatchedModel { inner: model, watch: self.clone() })
     }
 
@@ -47,6 +50,16 @@ impl ModelWatch {
         figures.requests += 1;
         match reply {
             Ok(reply) => {
+                if let Some(used) = &reply.used {
+                    figures.standbys.retain(|earlier| earlier.wanted != used.wanted);
+                    if used.model != used.wanted {
+                        figures.standbys.push(StandbyModelOverview {
+                            wanted: used.wanted.clone(),
+                            model: used.model.clone(),
+                            because: capped(&used.because, ERROR_CHARACTERS),
+                        });
+                    }
+                }
                 figures.prompt_tokens = figures.prompt_tokens.saturating_add(reply.prompt_tokens);
                 figures.completion_tokens = figures.completion_tokens.saturating_add(reply.completion_tokens);
                 figures.tokens_estimated |= reply.tokens_estimated;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 use crate::openai_request;
 
@@ -55,14 +55,15 @@ impl OpenAiServer {
     /// # Errors
     /// When no port can be had.
     pub async fn start(script: impl IntoIterator<Item = Served>) -> std::io::Result<Self> {
-        let script: Mutex<VecDeque<Served>> = Mutex::new(script.into_iter().collect());
-        Self::answering(move |_| {
-            let next = script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-            next.unwrap_or_else(|| {
-                Served::Raw(500, json!({"error": {"message": "the story's script is over"}}).to_string())
-            })
-        })
-        .await
+        Self::answering(following(script)).await
+    }
+
+    /// Starts serving this script where an earlier server was that is gone.
+    ///
+    /// # Errors
+    /// When the port is taken.
+    pub async fn start_again(address: SocketAddr, script: impl IntoIterator<Item = Served>) -> std::io::Result<Self> {
+        Self::serving(TcpListener::bind(address).await?, Box::new(following(script)))
     }
 
     /// Starts serving what `answer` chooses for each request, by its body.
@@ -70,20 +71,31 @@ impl OpenAiServer {
     /// # Errors
     /// When no port can be had.
     pub async fn answering(answer: impl Fn(&Value) -> Served + Send + Sync + 'static) -> std::io::Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        Self::serving(TcpListener::bind(("127.0.0.1", 0)).await?, Box::new(answer))
+    }
+
+    fn serving(listener: TcpListener, answer: Answer) -> std::io::Result<Self> {
         let address = listener.local_addr()?;
-        let state = Arc::new(State { answer: Box::new(answer), requests: Mutex::default(), sizes: Mutex::default() });
+        let state = Arc::new(State { answer, requests: Mutex::default(), sizes: Mutex::default() });
         let serving = Arc::clone(&state);
         let task = tokio::spawn(async move {
+            // They end with the server, as if its process had been killed.
+            let mut connections = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
                 let state = Arc::clone(&serving);
-                tokio::spawn(async move {
+                connections.spawn(async move {
                     // A client that breaks off is part of the stories.
                     let _ = serve(stream, &state).await;
                 });
             }
         });
         Ok(Self { address, state, task })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// The base URL for a client: `http://127.0.0.1:PORT/v1`.
@@ -102,6 +114,17 @@ impl OpenAiServer {
     #[must_use]
     pub fn request_sizes(&self) -> Vec<usize> {
         self.state.sizes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Serves a script; when it is over, status 500.
+fn following(script: impl IntoIterator<Item = Served>) -> impl Fn(&Value) -> Served + Send + Sync + 'static {
+    let script: Mutex<VecDeque<Served>> = Mutex::new(script.into_iter().collect());
+    move |_| {
+        let next = script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        next.unwrap_or_else(|| {
+            Served::Raw(500, json!({"error": {"message": "the story's script is over"}}).to_string())
+        })
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Prices {
 impl Mission {
     /// Books what a reply has cost.
     pub(super) fn book(&mut self, reply: &ChatReply) {
-        self.spending.book(reply, self.setup.limits.prices);
+        self.spending.book(reply, self.prices_of(reply));
         self.warn_about_budget();
     }
 

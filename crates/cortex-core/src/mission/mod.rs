@@ -44,7 +44,7 @@
 //!
 //! - the run of a plan: `plan_run`, made anew by each commitment; `running_calls`: what is in flight; `record`: the steps of
 //!   all plans, and which of them are still open; `timeline`: when they did what;
-//! - the model: `conversation`, and `offer`: the tools that it may call;
+//! - the model: `conversation`, `offer`: the tools that it may call, and `used_models`: which of several answers;
 //! - the robot: `absences`: tools that have left; `availability`: what the monitor keeps from the mission;
 //! - people: `task_revisions`, `interruptions`, and `approval`: what they were asked and what they approved;
 //! - bounds: `spending`, and `clock`;
@@ -100,6 +100,7 @@ use spending::Spending;
 use task_class::TaskState;
 use task_revisions::TaskRevisions;
 use timeline::Timeline;
+use used_models::UsedModels;
 
 mod absences;
 mod account;
@@ -146,6 +147,7 @@ mod task_revisions;
 mod timeline;
 mod tool_presence;
 mod truncation;
+mod used_models;
 
 #[cfg(test)]
 mod tests;
@@ -176,6 +178,9 @@ pub struct Mission {
     phase: Phase,
     clock: Clock,
     spending: Spending,
+    /// Which of several models answers.
+    #[serde(default)]
+    models: UsedModels,
     /// The planning conversation with the model.
     conversation: Conversation,
     /// What the robot has on record for the task.
@@ -222,6 +227,7 @@ impl Mission {
             phase: Phase::New,
             clock: Clock::default(),
             spending: Spending::default(),
+            models: UsedModels::default(),
             conversation: Conversation::new(),
             context: MissionContext::default(),
             offer: Offer::default(),
@@ -320,6 +326,7 @@ impl Mission {
 
     fn on_model_replied(&mut self, request: RequestId, reply: Result<ChatReply, ModelError>) {
         if let Ok(reply) = &reply {
+            self.note_model(reply);
             self.book(reply);
             if matches!(self.phase, Phase::Planning { request: current } if current == request) {
                 self.spending.note_closing_cost(reply);

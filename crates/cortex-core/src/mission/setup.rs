@@ -1,5 +1,6 @@
 //! What a mission starts with: the task, the tools, and its bounds.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cortex_protocol::{Origin, SessionId, TaskReading, Turn};
@@ -36,6 +37,9 @@ pub struct MissionLimits {
     pub max_cost: Option<f64>,
     /// What tokens cost.
     pub prices: Prices,
+    /// The same of models that answer in its place, by their labels.
+    #[serde(default)]
+    pub other_prices: BTreeMap<String, Prices>,
     /// The way that the robot may go, in metres. No bound where there is none.
     pub max_metres: Option<f64>,
     /// What may be taken from the battery, in watt-hours. No bound where there is none.
@@ -93,6 +97,7 @@ impl Default for MissionLimits {
             max_tokens: None,
             max_cost: None,
             prices: Prices::default(),
+            other_prices: BTreeMap::new(),
             max_metres: None,
             max_watt_hours: None,
             confirmation: ConfirmationMode::Always,

@@ -34,14 +34,14 @@ impl Spending {
         self.usage.model_calls += 1;
     }
 
-    /// Books the tokens of a reply, and what all tokens cost.
+    /// Books the tokens of a reply, and what they cost.
     pub(super) fn book(&mut self, reply: &ChatReply, prices: Prices) {
         let usage = &mut self.usage;
         usage.prompt_tokens = usage.prompt_tokens.saturating_add(reply.prompt_tokens);
         usage.completion_tokens = usage.completion_tokens.saturating_add(reply.completion_tokens);
         usage.tokens_estimated |= reply.tokens_estimated;
-        usage.cost =
-            (count(usage.prompt_tokens) * prices.prompt + count(usage.completion_tokens) * prices.completion) / 1e6;
+        usage.cost +=
+            (count(reply.prompt_tokens) * prices.prompt + count(reply.completion_tokens) * prices.completion) / 1e6;
     }
 
     /// Notes what the next request for closing words is likely to cost, by the last request for a plan.

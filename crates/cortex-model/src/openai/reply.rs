@@ -54,7 +54,7 @@ pub(super) fn read(body: &Value, request: &ChatRequest) -> Result<ChatReply, Fai
         cut: why_cut(&finish, written(usage("completion_tokens"), request.max_tokens)).or(unfinished),
         prompt_tokens: usage("prompt_tokens"),
         completion_tokens: usage("completion_tokens"),
-        tokens_estimated: false,
+        ..ChatReply::default()
     })
 }
 
@@ -246,7 +246,7 @@ mod tests {
                 cut: None,
                 prompt_tokens: 12,
                 completion_tokens: 3,
-                tokens_estimated: false,
+                ..ChatReply::default()
             })
         );
     }

@@ -123,7 +123,6 @@ fn told_value(name: &str, value: &Value, texts: &[String]) -> String {
 
 /// Why the task ended before its end.
 pub(super) fn failed(steps: &[&StepReport], report: &StepReport) -> String {
-    let quoted = |report: &StepReport| format!("\"{}\"", capped(&called(report, &[]), QUOTED_CHARACTERS));
     let mut done = Vec::new();
     let mut open = Vec::new();
     for step in steps.iter().filter(|step| !std::ptr::eq(**step, report)) {
@@ -148,6 +147,21 @@ pub(super) fn failed(steps: &[&StepReport], report: &StepReport) -> String {
         text.push_str(&format!(" Not done: {}.", joined(&open)));
     }
     capped(&text, ANSWER_CHARACTERS)
+}
+
+/// A task that another model began and of which it can't be told what is left; `open` are the steps that were never begun.
+pub(super) fn lost(open: &[&StepReport]) -> String {
+    let text = "The model that planned this can't be asked, and from the task alone I can't tell what is left of it. I went no \
+                further.";
+    let open: Vec<String> = open.iter().map(|report| quoted(report)).collect();
+    if open.is_empty() {
+        return text.to_owned();
+    }
+    capped(&format!("{text} It had still planned: {}.", joined(&open)), ANSWER_CHARACTERS)
+}
+
+fn quoted(report: &StepReport) -> String {
+    format!("\"{}\"", capped(&called(report, &[]), QUOTED_CHARACTERS))
 }
 
 /// A question that was not answered.

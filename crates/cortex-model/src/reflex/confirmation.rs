@@ -13,21 +13,12 @@ use super::schema::{self, Kind};
 
 /// Answers as the core reads it: a yes is EXECUTE alone, or the call alone.
 pub(super) fn confirm(request: &ChatRequest) -> ChatReply {
-    let fragments = request.messages.iter().flat_map(|message| match message {
-        Message::System { fragments } | Message::User { fragments } => fragments.as_slice(),
-        Message::Assistant { .. } | Message::Tool { .. } => &[],
+    let step = fragments(request).filter_map(|fragment| match fragment {
+        Fragment::Step { call, .. } => Some(call),
+        _ => None,
     });
-    let mut step: Option<&ToolCall> = None;
-    let mut in_flight = false;
-    for fragment in fragments {
-        match fragment {
-            Fragment::Step { call, .. } => step = Some(call),
-            Fragment::InFlight { goals, .. } => in_flight = !goals.is_empty(),
-            _ => {}
-        }
-    }
-    let Some(call) = step else { return said("ABORT\nThere is no step to decide upon.") };
-    if in_flight {
+    let Some(call) = step.last() else { return said("ABORT\nThere is no step to decide upon.") };
+    if is_anything_in_flight(request) {
         return said("CONTINUE");
     }
     let open = output_refs::references(&call.arguments);
@@ -36,6 +27,22 @@ pub(super) fn confirm(request: &ChatRequest) -> ChatReply {
             .map_or_else(|| said("EXECUTE"), |call| ChatReply { calls: vec![call], ..ChatReply::default() }),
         Some(number) => said(&format!("ABORT\nStep {number} brought nothing that could be used here.")),
     }
+}
+
+/// Returns true if something that was begun goes on.
+pub(super) fn is_anything_in_flight(request: &ChatRequest) -> bool {
+    let goals = fragments(request).filter_map(|fragment| match fragment {
+        Fragment::InFlight { goals, .. } => Some(goals),
+        _ => None,
+    });
+    goals.last().is_some_and(|goals| !goals.is_empty())
+}
+
+fn fragments(request: &ChatRequest) -> impl Iterator<Item = &Fragment> {
+    request.messages.iter().flat_map(|message| match message {
+        Message::System { fragments } | Message::User { fragments } => fragments.as_slice(),
+        Message::Assistant { .. } | Message::Tool { .. } => &[],
+    })
 }
 
 /// The person said what is to be done: nothing else is tried in its place.

@@ -55,6 +55,10 @@ pub(super) struct Conversation<'r> {
     pub(super) calls: usize,
     /// What was said with the calls: why the task was read as it was.
     pub(super) remark: Option<&'r str>,
+    /// True if another model may have begun the task.
+    pub(super) takes_over: bool,
+    /// What that one planned and never began.
+    pub(super) never_begun: Vec<&'r StepReport>,
     /// The task of an earlier mission that did not do what was asked, as a person says.
     pub(super) disputed: Option<&'r str>,
 }
@@ -128,6 +132,13 @@ impl<'r> Conversation<'r> {
         let is_open = |report: &&StepReport| report.interrupted && report.status != StepStatus::Success;
         read.steps = steps.into_values().filter(|report| !was_cut(report) && !is_open(report)).collect();
         read
+    }
+
+    /// Goes on with a task that another model may have begun: what that one planned and never began does not count.
+    pub(super) fn take_over(&mut self) {
+        self.takes_over = true;
+        let steps = std::mem::take(&mut self.steps);
+        (self.never_begun, self.steps) = steps.into_iter().partition(|report| report.status == StepStatus::Blocked);
     }
 
     /// What the robot knows of itself: the words of the configuration, and what is on record of it.

@@ -9,6 +9,7 @@
 //! `toolbox` (the tools, and what the task means to them) →
 //! `clarification` (where it may mean several things) → `stages` (what is to be done now) → `answers` and `small_talk`
 //! (what is said, with the sentences that `offers` finds), or `on_record` (a question that a document answers). Steps are decided upon in `confirmation`.
+//! Where another model began the task, `take_over` says what is different.
 //!
 //! It keeps no state: the same request always gets the same reply, but for the questions that a person has answered with
 //! yes. These are `learnt`, and kept by [`crate::wordings`]: what is known goes in with a request, and what is to be learnt
@@ -31,6 +32,7 @@ mod refusals;
 mod schema;
 mod small_talk;
 mod stages;
+mod take_over;
 mod toolbox;
 mod word_for_word;
 
@@ -40,19 +42,28 @@ use procedure::Procedure;
 use stages::Next;
 use toolbox::Toolbox;
 
+pub(crate) use take_over::confirm as confirm_taking_over;
+
 use crate::wordings::{Lesson, WordingFile, Wordings};
 
 /// The embedded command reader.
 #[derive(Debug, Clone, Default)]
 pub struct Reflex {
     wordings: Option<WordingFile>,
+    /// Whether another model is asked first, so that it may have begun the task.
+    takes_over: bool,
 }
 
 impl Reflex {
     /// A reader that asks no question twice to which a person said yes.
     #[must_use]
     pub fn with_wordings(wordings: WordingFile) -> Self {
-        Self { wordings: Some(wordings) }
+        Self { wordings: Some(wordings), ..Self::default() }
+    }
+
+    /// The same, for tasks that another model may have begun.
+    pub(crate) fn taking_over(self) -> Self {
+        Self { takes_over: true, ..self }
     }
 }
 
@@ -69,9 +80,15 @@ impl ChatModel for Reflex {
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
         Ok(match request.purpose {
             Purpose::Plan => {
-                let Some(wordings) = &self.wordings else { return Ok(plan(request, &Wordings::default()).reply) };
+                let mut conversation = Conversation::read(request);
+                if self.takes_over {
+                    conversation.take_over();
+                }
+                let Some(wordings) = &self.wordings else {
+                    return Ok(plan(request, &conversation, &Wordings::default()).reply);
+                };
                 let known = wordings.known().await;
-                let Planned { reply, lesson, .. } = plan(request, &known);
+                let Planned { reply, lesson, .. } = plan(request, &conversation, &known);
                 if let Some(lesson) = lesson {
                     wordings.keep(lesson).await;
                 }
@@ -98,13 +115,12 @@ impl From<ChatReply> for Planned {
     }
 }
 
-fn plan(request: &ChatRequest, known: &Wordings) -> Planned {
-    let conversation = Conversation::read(request);
+fn plan(request: &ChatRequest, conversation: &Conversation<'_>, known: &Wordings) -> Planned {
     let mut planned = match conversation.failure() {
         Some(report) => answered(answers::failed(&conversation.steps, report)).into(),
-        None => go_on(request, &conversation, known),
+        None => go_on(request, conversation, known),
     };
-    if let Some(answer) = on_record::answer(&conversation, &planned.reply) {
+    if let Some(answer) = on_record::answer(conversation, &planned.reply) {
         planned = answered(answer).into();
     }
     // Said with the first calls, and once more in the end.
@@ -128,6 +144,11 @@ fn go_on(request: &ChatRequest, conversation: &Conversation<'_>, known: &Wording
     let Some(task) = conversation.task else { return declined("There is no task.".to_owned()).into() };
     if let Some(reason) = &conversation.rejection {
         return declined(format!("What I made of the task was not accepted: {reason}")).into();
+    }
+    if conversation.takes_over
+        && let Some(declined) = take_over::sees_too_little(request)
+    {
+        return declined;
     }
     // A call of what is only told of is refused by the core, with the reason, and one of what is away waits for it.
     let tools = request.tools.iter().chain(conversation.abilities).chain(conversation.away.iter().copied());
@@ -179,6 +200,12 @@ fn understood(
                 Clarified::Declined(reason) => declined(reason).into(),
             }
         }
+        _ if conversation.takes_over
+            && let Some(planned) = take_over::beginning(toolbox, task, conversation) =>
+        {
+            planned
+        }
+        _ if conversation.takes_over && !conversation.steps.is_empty() => take_over::lost(conversation),
         // The task was understood before, so its tools have gone in the meantime.
         _ if !conversation.steps.is_empty() => {
             declined("The tools changed in the middle of the task, so I can't go on with it.".to_owned()).into()
@@ -213,6 +240,7 @@ fn carry_out(
         Next::Undecided { account, clause } => {
             declined(answers::undecided(toolbox, account, &clause, &conversation.itself())).into()
         }
+        Next::Astray if conversation.takes_over => take_over::lost(conversation),
         Next::Astray => {
             declined("What was done does not fit the task any more, so I can't go on with it.".to_owned()).into()
         }

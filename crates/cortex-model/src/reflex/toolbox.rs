@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cortex_core::mission::{ARRANGE_TOOL, ASK_PERSON, DECLINE_TOOL, FIND_TOOLS, ORDER_FULFILLED, RECALL_STEP};
 use cortex_core::{ToolDefinition, ToolKind};
-use cortex_language::{Call, Declared, Part, Robot, Understanding, Usage, name_words};
+use cortex_language::{Beginning, Call, Declared, Part, Robot, Understanding, Usage, name_words};
 use cortex_protocol::ToolPhase;
 
 /// The tools of the core itself. They stand for nothing that the robot does.
@@ -67,6 +67,11 @@ impl<'r> Toolbox<'r> {
             Some(before) => cortex_language::understand_after(&self.robot, before, text),
             None => self.understand(text),
         }
+    }
+
+    /// As much of a text as comes before the rest of it.
+    pub(super) fn beginning(&self, text: &str) -> Option<Beginning> {
+        cortex_language::beginning(&self.robot, text)
     }
 
     /// The words by which a text is known again.

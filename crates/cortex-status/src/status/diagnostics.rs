@@ -108,7 +108,10 @@ fn model(overview: &Overview) -> Entry {
     let model = &overview.model;
     let (level, message) = match &model.last_error {
         Some(error) if !error.is_over => (ERROR, error.message.clone()),
-        _ => (OK, "answers".to_owned()),
+        _ => match model.standbys.first() {
+            Some(other) => (WARN, format!("{} answers instead of {}: {}", other.model, other.wanted, other.because)),
+            None => (OK, "answers".to_owned()),
+        },
     };
     let message = if model.requests == 0 { "was not asked yet".to_owned() } else { message };
     let values = vec![

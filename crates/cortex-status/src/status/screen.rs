@@ -167,6 +167,10 @@ fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
         let _ = write!(text, ", {}", counted(model.errors, "error"));
     }
     lines.push(text);
+    for other in &model.standbys {
+        let text = format!("  {} answers instead of {}: {}", other.model, other.wanted, one_line(&other.because));
+        lines.push(ink.paint(Tone::Odd, &cut_end(&text, WIDTH)));
+    }
     if let Some(error) = &model.last_error {
         let when = duration(ago(now_ms, error.at_ms));
         let tone = if error.is_over { Tone::Quiet } else { Tone::Bad };

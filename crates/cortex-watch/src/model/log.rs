@@ -81,6 +81,7 @@ pub(crate) fn tone(event: &MissionEvent) -> Tone {
         | MissionEvent::Compacted { .. }
         | MissionEvent::Researching { .. } => Tone::Quiet,
         MissionEvent::ModelMistake { .. }
+        | MissionEvent::ModelChanged { .. }
         | MissionEvent::Correcting { .. }
         | MissionEvent::Retrying { .. }
         | MissionEvent::BudgetWarning { .. }

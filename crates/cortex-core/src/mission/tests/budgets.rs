@@ -6,6 +6,7 @@ use cortex_protocol::mission::Expense;
 use proptest::prelude::*;
 
 use super::*;
+use crate::chat::ModelUsed;
 use crate::ports::ModelErrorKind;
 
 fn go(place: &str) -> (&'static str, Value) {
@@ -35,6 +36,31 @@ fn regression_a_drive_began_after_the_tokens_were_spent() {
     assert_eq!((story.invoked.len(), story.requests.len()), (0, 2), "{:#?}", story.lines);
     assert_eq!(story.ends(), (MissionStatus::Failed, "The task has used up its 100 tokens."));
     assert_eq!(story.statuses(), [StepStatus::Blocked]);
+}
+
+#[test]
+fn each_model_of_several_is_told_once_and_paid_by_its_own_prices() {
+    let used = |model: &str, because: &str, reply| {
+        let (model, wanted, because) = (model.to_owned(), "hosted".to_owned(), because.to_owned());
+        ChatReply { prompt_tokens: 1_000_000, used: Some(ModelUsed { model, wanted, because }), ..reply }
+    };
+    let story = Story::with("go", robot(), |limits| {
+        limits.prices = Prices { prompt: 10.0, completion: 0.0 };
+        limits.other_prices.insert("small".to_owned(), Prices { prompt: 1.0, completion: 0.0 });
+    })
+    .model(used("hosted", "", calls(&[go("kitchen")])))
+    .model(used("small", "hosted: it\nis down", says("EXECUTE")))
+    .model(used("small", "hosted: it is down", calls(&[go("bedroom")])))
+    .model(used("hosted", "", says("EXECUTE")))
+    .model(used("hosted", "", says("There.")))
+    .start();
+    assert_eq!(story.ends().0, MissionStatus::Succeeded);
+    let told = story.lines.iter().filter(|line| line.contains("answers"));
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        ["small answers instead of hosted: hosted: it\\nis down", "hosted answers again"]
+    );
+    assert!((story.result().usage.cost - 32.0).abs() < 1e-9, "{}", story.result().usage.cost);
 }
 
 #[test]

@@ -54,6 +54,7 @@ pub(in super::super) fn overview() -> Overview {
                 at_ms: 990_000,
                 is_over: false,
             }),
+            standbys: Vec::new(),
         },
         components: vec![
             component("base", ComponentHealth::Failed, &["its process was killed (signal 9)"]),
