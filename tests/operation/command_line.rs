@@ -8,8 +8,9 @@
 
 use cortex_core::{ToolDefinition, ToolKind};
 use cortex_stories::TestRobot;
+use cortex_testkit::{OpenAiServer, Served};
 use reading::Table;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[path = "../../crates/cortex-model/tests/support/offers.rs"]
 mod offers;
@@ -27,6 +28,7 @@ async fn help_names_every_command_and_shows_examples() {
         "stop",
         "resume",
         "tools",
+        "models",
         "tape",
         "recipe",
         "inspect",
@@ -175,6 +177,55 @@ async fn tools_inspect_and_doctor_tell_of_the_robot() {
     let (code, told, _) = test_robot.run("cortex", &["doctor", "--model", "openai:m@http://127.0.0.1:9/v1"]).await;
     assert_eq!(code, Some(1), "{told}");
     assert!(told.contains("FAIL  model:") && told.contains("->"), "{told}");
+}
+
+/// `cortex doctor` asks each model of the chain for what Cortex needs; `cortex models` lists what endpoints offer.
+#[tokio::test]
+async fn each_model_is_tried_for_what_cortex_needs_and_endpoints_list_theirs() {
+    let good = OpenAiServer::answering(|request| {
+        if request.get("response_format").is_some() {
+            Served::Decision("EXECUTE".to_owned())
+        } else if request.get("tools").is_some() {
+            Served::Calls(vec![("report_number".to_owned(), json!({"number": 7}))])
+        } else {
+            Served::Text("OK.".to_owned())
+        }
+    });
+    let good = good.await.unwrap();
+    // As a server whose chat template knows no tools: it reads as much with them as without.
+    let talker = OpenAiServer::answering(|_| Served::Text("Sure, I will report it.".to_owned())).await.unwrap();
+    let dead = "openai:gone@http://127.0.0.1:9/v1";
+    let test_robot = TestRobot::empty();
+    let first = format!("openai:scripted@{}", good.url());
+    let talks = format!("openai:talker@{}", talker.url());
+    let text =
+        format!("model = '{first}'\n[endpoint]\nretries = 0\n[chain]\nmodels = ['{talks}', '{dead}', 'reflex']\n");
+    let file = test_robot.file("cortex.toml", &text);
+    let (code, told, _) = test_robot.run("cortex", &["doctor", "--config", &file]).await;
+    assert_eq!(code, Some(1), "{told}");
+    for line in [
+        format!("ok    model: {first} answers, a word in "),
+        format!("ok    model: {first} calls tools"),
+        format!("FAIL  model: {talks} is not shown the tools: it reads 10 tokens with a tool, and as many without"),
+        format!("note  model: {talks}: its decision on a step can't be read"),
+        format!("FAIL  model: {dead}: the endpoint can't be reached"),
+        "ok    model: reflex: embedded".to_owned(),
+    ] {
+        assert!(told.lines().any(|found| found.starts_with(&line)), "{line} is missing in:\n{told}");
+    }
+    let (code, told, _) = test_robot.run("cortex", &["models", "--config", &file]).await;
+    assert_eq!(code, Some(1), "one endpoint is down: {told}");
+    let another = format!("openai:another@{}", good.url());
+    for line in [
+        format!("{}\n  {another}\n  {first}   (in use)\n", good.url()),
+        "http://127.0.0.1:9/v1\n  the endpoint can't".to_owned(),
+    ] {
+        assert!(told.contains(&line), "{line} is missing in:\n{told}");
+    }
+    let (code, told, _) = test_robot.run("cortex", &["models", &talker.url()]).await;
+    assert_eq!((code, told.lines().count()), (Some(0), 3), "{told}");
+    let (code, _, complained) = test_robot.run("cortex", &["models", "localhost"]).await;
+    assert!(code == Some(2) && complained.contains("does not start with http"), "{complained}");
 }
 
 /// What is offered to people is understood, on the simulated robot with all that Cortex finds there.

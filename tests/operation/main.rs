@@ -2,6 +2,7 @@
 
 mod command_line;
 mod demo;
+mod documents;
 mod identity;
 mod launch_files;
 mod logs;

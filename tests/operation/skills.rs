@@ -5,7 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cortex_stories::{TestRobot, model, prompts, says};
+use cortex_stories::{TestRobot, calls, model, prompts, says};
+use serde_json::json;
 
 const ROUND: &str = "---
 name: night-round
@@ -77,7 +78,7 @@ async fn a_skill_that_is_written_while_cortex_runs_is_used_by_the_next_task_with
 }
 
 #[tokio::test]
-async fn a_model_is_shown_the_skill_that_fits_and_no_other() {
+async fn a_model_is_shown_the_skill_that_fits_and_the_names_of_others() {
     let (mut test_robot, skills) = robot();
     write(&skills, "night-round", ROUND);
     let text = "---\nname: water-plants\ndescription: How to water the plants.\n---\nOnly the pots by the window.\n";
@@ -90,5 +91,25 @@ async fn a_model_is_shown_the_skill_that_fits_and_no_other() {
     let first = told.first().map(String::as_str).unwrap_or_default();
     assert!(first.contains("Skills: how people want such a task done on this robot"), "{first}\n{sent:#?}");
     assert!(first.contains("[skills: water-plants]") && first.contains("Only the pots by the window."), "{first}");
-    assert!(!first.contains("night-round"), "{first}");
+    let named = "Other skills, by name. If one is for a task like this, read it before you plan (skills-read), and follow it:\n\
+                 - [skills: all]: \"night-round: Looks after the rooms at night.\"";
+    assert!(first.contains(named) && !first.contains("Go quietly"), "{first}");
+}
+
+#[tokio::test]
+async fn a_model_reads_a_skill_by_its_name_and_does_more_than_the_words_of_the_task() {
+    let (mut test_robot, skills) = robot();
+    write(&skills, "night-round", ROUND);
+    test_robot.start("sim", "cortex-sim", &[]).await;
+    let read = |name: &str| calls([("skills-read", json!({"name": name}))]);
+    let plan = calls([("base-go_to", json!({"place": "kitchen"})), ("base-go_to", json!({"place": "living room"}))]);
+    let script =
+        [read("nightround"), read("night-round"), plan, says("EXECUTE"), says("EXECUTE"), says("All is quiet.")];
+    let model = model(script).await;
+    test_robot.start_cortex_with(&model).await;
+    let sent = test_robot.send("go to the kitchen").await;
+    let told = prompts(&model);
+    assert!(told[1].contains("there is no skill 'nightround' (did you mean 'night-round'?)"), "{}", told[1]);
+    assert!(told[2].contains("Go quietly, and say nothing."), "{}", told[2]);
+    assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["base.go_to"; 2]), "nobody is asked: {sent:#?}");
 }

@@ -313,7 +313,7 @@ async fn of_many_tools_a_model_is_offered_what_the_task_needs_and_finds_the_rest
     let count = |line: &String| line.strip_prefix("tools: ")?.split(' ').next()?.parse().ok();
     let all_there = |lines: &[String]| lines.iter().filter_map(count).find(|tools: &usize| *tools > 500);
     test_robot.process("cortex").wait_for("500 services as tools", all_there).await;
-    let sent = test_robot.send("inspect node_012").await;
+    let sent = test_robot.send("look node_012 over and see to whatever is wrong there").await;
     assert_eq!(sent.status(), "failed", "{sent:#?}");
     let requests = model.requests();
     let offered = |index: usize| -> Vec<&str> {

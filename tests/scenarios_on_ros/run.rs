@@ -56,6 +56,8 @@ pub(crate) async fn tell(title: String, tools: BTreeMap<String, ToolTable>, mut 
     let model = model(&scenario).await;
     let mut test_robot = TestRobot::empty();
     test_robot.allow_undeclared();
+    // The models of the scenarios are wrong on purpose: how far the other checks hold is what they show.
+    test_robot.add_environment("CORTEX_POLICY__DOUBTED", "allow".to_owned());
     test_robot.configure(&configuration(&scenario.limits, &robot));
     let path = test_robot.file("robot.json", &robot.description.to_string());
     test_robot.start_python("robot", "scripted_robot.py", &[&path]).await;

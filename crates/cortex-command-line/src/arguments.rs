@@ -42,6 +42,16 @@ pub enum PlanFormat {
 }
 
 #[derive(Debug, Clone, Args)]
+pub struct ModelsArguments {
+    /// The base of an endpoint, such as `http://localhost:11434/v1`. Default: those of the configuration.
+    #[arg(value_name = "URL")]
+    pub endpoint: Option<String>,
+    /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Args)]
 pub struct ToolsArguments {
     /// Print JSON, with the schemas of the arguments.
     #[arg(long)]

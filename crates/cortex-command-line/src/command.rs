@@ -9,8 +9,8 @@ use cortex_watch::{IncidentArguments, WatchArguments};
 
 use crate::arguments::{
     AnswerArguments, ApproveArguments, CallArguments, DenyArguments, DisputeArguments, KnowledgeArguments,
-    MemoryArguments, PendingArguments, PlanArguments, RecipeCommand, ReviseArguments, RunArguments, SendArguments,
-    ServerArguments, SkillArguments, StatusArguments, TapeArguments, ToolsArguments, WordingsArguments,
+    MemoryArguments, ModelsArguments, PendingArguments, PlanArguments, RecipeCommand, ReviseArguments, RunArguments,
+    SendArguments, ServerArguments, SkillArguments, StatusArguments, TapeArguments, ToolsArguments, WordingsArguments,
 };
 
 /// Talk to a ROS 2 robot: Cortex finds out what it can do, plans a task given in plain language, and carries it out
@@ -85,6 +85,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// List the models that an endpoint offers, as they are written for `--model`.
+    Models(ModelsArguments),
     /// Read the record of missions: list, show, follow, replay. Needs no robot.
     Tape(TapeArguments),
     /// What the embedded command reader was told that words mean: list, forget. Needs no robot.

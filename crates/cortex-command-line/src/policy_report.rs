@@ -50,7 +50,7 @@ pub fn remarks(policy: &Policy, tools: &[ToolSpec], names: &BTreeMap<ToolName, S
 
 /// The configuration that would change what is said of a tool.
 fn change(policy: &Policy, spec: &ToolSpec, judged: &ToolPolicy, names: &BTreeMap<ToolName, String>) -> String {
-    let settings = PolicySettings { rules: Vec::new(), undeclared: policy.undeclared() };
+    let settings = PolicySettings { undeclared: policy.undeclared(), ..PolicySettings::default() };
     let by_default = Policy::new(settings).is_ok_and(|defaults| {
         let default = defaults.judge_tool(spec);
         (default.verdict, &default.reasons) == (judged.verdict, &judged.reasons)
@@ -178,7 +178,7 @@ mod tests {
         ];
         let lines = super::rules(&rules);
         assert_eq!(lines, ["denies base.dance: It falls.", "asks about base.go_to by its argument place"]);
-        let told = told(PolicySettings { rules, undeclared: PolicyVerdict::Allow });
+        let told = told(PolicySettings { rules, undeclared: PolicyVerdict::Allow, ..PolicySettings::default() });
         let by_rules: Vec<&str> =
             told.iter().filter(|(_, change)| change.starts_with("the rules")).map(|(text, _)| text.as_str()).collect();
         assert_eq!(by_rules, ["base.dance denied: It falls.", "base.go_to allowed; asks when place is one of street"]);

@@ -8,9 +8,8 @@ use cortex_command_line::environment::{Finding, first_look, print_findings};
 use cortex_command_line::policy_report::{self, Remark};
 use cortex_config::{self as config, Layers};
 use cortex_core::ToolSet;
-use cortex_core::chat::{ChatRequest, Message, Purpose};
-use cortex_core::fragment::Fragment;
-use cortex_model::{ModelChoice, ModelSettings};
+use cortex_core::fragment::one_line;
+use cortex_model::{CallsTools, ModelChoice, ModelSettings, Trial, trial};
 use cortex_protocol::overview::ReadinessState;
 use cortex_protocol::words::counted;
 use cortex_protocol::{ToolName, ToolSpec};
@@ -30,6 +29,8 @@ use crate::visit::visit;
 
 /// How long the model may take to say a word.
 const MODEL_LIMIT: Duration = Duration::from_secs(60);
+/// Most characters of what a model said, when it is repeated.
+const SAID_CHARACTERS: usize = 120;
 /// How long a Cortex may take to give its live status.
 const OVERVIEW_LIMIT: Duration = Duration::from_secs(5);
 /// How many of the last missions tell how the model confirms.
@@ -254,7 +255,7 @@ async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static
     findings.extend(asked_and_denied(robot, &resolved.runtime.policy).into_iter().map(|finding| ("policy", finding)));
     findings.push(("configuration", good));
     for (choice, settings) in resolved.models.each() {
-        findings.push(("model", model(&choice, settings).await));
+        findings.extend(model(&choice, settings).await.into_iter().map(|finding| ("model", finding)));
     }
     findings
 }
@@ -268,44 +269,69 @@ fn stopped(record: &StopRecord) -> Option<Finding> {
     Some(Finding::Notable(text, fix))
 }
 
-/// Whether a model answers.
-async fn model(choice: &ModelChoice, settings: ModelSettings) -> Finding {
+/// What a model can do of what Cortex needs.
+async fn model(choice: &ModelChoice, settings: ModelSettings) -> Vec<Finding> {
     let model = match cortex_model::build(choice, settings) {
         Ok(model) => model,
         Err(problem) => {
             let fix = "set what it names, or use `--model reflex`".to_owned();
-            return Finding::Bad(problem.to_string(), fix);
+            return vec![Finding::Bad(problem.to_string(), fix)];
         }
     };
     if *choice == ModelChoice::Reflex {
         let text =
             "reflex: embedded, needs no network; it understands plain English and German sentences only".to_owned();
-        return Finding::Good(text);
+        return vec![Finding::Good(text)];
     }
-    let request = ChatRequest {
-        purpose: Purpose::Plan,
-        messages: vec![Message::User { fragments: vec![Fragment::Notice { text: "Say OK.".to_owned() }] }],
-        tools: Vec::new(),
-        temperature: 0.0,
-        max_tokens: 200,
-    };
-    match tokio::time::timeout(MODEL_LIMIT, model.chat(&request)).await {
-        Ok(Ok(reply)) if reply.tokens_estimated => Finding::Notable(
-            format!("{} answers, and does not report how many tokens it has read and written", model.label()),
+    match trial(model.as_ref(), MODEL_LIMIT).await {
+        Ok(trial) => tried(choice, &trial),
+        Err(error) => {
+            let hint = "check the model's name and its URL; `cortex models` lists what an endpoint offers".to_owned();
+            let fix = if error.hint.is_empty() { hint } else { error.hint };
+            vec![Finding::Bad(format!("{choice}: {}", error.message), fix)]
+        }
+    }
+}
+
+fn tried(choice: &ModelChoice, trial: &Trial) -> Vec<Finding> {
+    let seconds = trial.answered_after.as_secs_f64();
+    let mut findings = vec![Finding::Good(format!("{choice} answers, a word in {seconds:.1} s"))];
+    if !trial.reports_tokens {
+        findings.push(Finding::Notable(
+            format!("{choice} does not report how many tokens it has read and written"),
             "budgets of tokens and money count an estimate, a quarter of the bytes; if the server can report `usage`, \
              turn that on"
                 .to_owned(),
-        ),
-        Ok(Ok(_)) => Finding::Good(format!("{} answers", model.label())),
-        Ok(Err(error)) => Finding::Bad(
-            error.message,
-            if error.hint.is_empty() { "check the model's name and its URL".to_owned() } else { error.hint },
-        ),
-        Err(_) => Finding::Bad(
-            format!("{} did not answer within {} s", model.label(), MODEL_LIMIT.as_secs()),
-            "check that it runs, and that it is fast enough".to_owned(),
-        ),
+        ));
     }
+    let other = "use a model that is made for calling tools".to_owned();
+    findings.push(match &trial.calls {
+        CallsTools::Rightly => Finding::Good(format!("{choice} calls tools")),
+        CallsTools::NotShown { tokens } => Finding::Bad(
+            format!(
+                "{choice} is not shown the tools: it reads {tokens} tokens with a tool, and as many without, so the \
+                 chat template that its server uses leaves them out"
+            ),
+            format!("start the server with a template that shows tools (llama-server: --jinja --chat-template-file FILE), or {other}"),
+        ),
+        CallsTools::WithOtherArguments { given } => {
+            let given = one_line(given, SAID_CHARACTERS);
+            Finding::Notable(format!("{choice} calls tools, but gave {given} where {{\"number\":7}} was wanted"), other)
+        }
+        CallsTools::Not { said } => Finding::Bad(
+            format!("{choice} calls no tool, so it can plan nothing; it said: {:?}", one_line(said, SAID_CHARACTERS)),
+            other,
+        ),
+        _ => Finding::Notable(format!("{choice}: whether it calls tools is not known"), other),
+    });
+    if let Some(problem) = &trial.undecided {
+        let fix = "steps that act may be aborted for it; let endpoint.structured_output be \"auto\" or \"on\", or name another chain.confirmation_model";
+        findings.push(Finding::Notable(
+            format!("{choice}: its decision on a step can't be read: {problem}"),
+            fix.to_owned(),
+        ));
+    }
+    findings
 }
 
 /// Whether the model that the last missions had needs a second request for many a step. Missions that can't be read, or are

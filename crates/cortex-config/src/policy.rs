@@ -12,14 +12,15 @@ use super::seconds;
 #[serde(deny_unknown_fields)]
 pub(crate) struct PolicyConfig {
     pub(crate) undeclared: PolicyVerdict,
+    pub(crate) doubted: PolicyVerdict,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) rules: Vec<PolicyRule>,
 }
 
 impl Default for PolicyConfig {
     fn default() -> Self {
-        let PolicySettings { undeclared, rules } = PolicySettings::default();
-        Self { undeclared, rules }
+        let PolicySettings { undeclared, doubted, rules } = PolicySettings::default();
+        Self { undeclared, doubted, rules }
     }
 }
 
@@ -41,7 +42,8 @@ impl Default for ApprovalConfig {
 /// The rules of the configuration and, beside them, those of the recipe.
 pub(super) fn policy(config: &PolicyConfig, of_recipe: &[PolicyRule]) -> anyhow::Result<Policy> {
     let checked = |rules: Vec<PolicyRule>, table: &str| {
-        Policy::new(PolicySettings { rules, undeclared: config.undeclared }).map_err(|problem| match problem.rule {
+        let PolicyConfig { undeclared, doubted, .. } = *config;
+        Policy::new(PolicySettings { rules, undeclared, doubted }).map_err(|problem| match problem.rule {
             Some(rule) => anyhow::anyhow!("configuration: {table}, rule {rule}: {}", problem.problem),
             None => anyhow::anyhow!("configuration: {table}: {}", problem.problem),
         })

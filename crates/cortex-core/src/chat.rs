@@ -87,6 +87,9 @@ pub struct ChatReply {
     /// Whether the endpoint did not report all of them, and they are estimated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tokens_estimated: bool,
+    /// What speaks against its plan, in words for a person: another reader of the task, which costs nothing, reads it otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
     /// Which model has answered, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<ModelUsed>,

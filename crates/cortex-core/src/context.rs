@@ -11,6 +11,11 @@ use thiserror::Error;
 /// Most passages of all sources for one task.
 pub const MOST_PASSAGES: usize = 24;
 
+/// The source that skills come from.
+pub const SKILLS: &str = "skills";
+/// The tool that reads a skill.
+pub const READ_SKILL: &str = "skills.read";
+
 /// What is to be planned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextQuery {
@@ -55,6 +60,8 @@ pub enum PassageKind {
         /// be read.
         procedure: Vec<String>,
     },
+    /// The names of skills that were not found to fit by themselves, each with what it is for. [`READ_SKILL`] reads one.
+    SkillList,
 }
 
 impl PassageKind {

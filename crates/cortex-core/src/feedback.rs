@@ -114,6 +114,19 @@ fn line_of_people(event: &MissionEvent) -> String {
     }
 }
 
+/// What is wrong with a model or its plan, in one line. Empty for other events.
+fn line_of_models(event: &MissionEvent) -> String {
+    match event {
+        MissionEvent::ModelMistake { problem } => format!("the model is asked again: {}", capped(problem, SHOWN)),
+        MissionEvent::ModelChanged { model, wanted, .. } if model == wanted => format!("{model} answers again"),
+        MissionEvent::ModelChanged { model, wanted, because } => {
+            format!("{model} answers instead of {wanted}: {}", capped(because, SHOWN))
+        }
+        MissionEvent::PlanDoubted { plan, reason } => format!("plan {plan} is doubted: {}", capped(reason, SHOWN)),
+        _ => String::new(),
+    }
+}
+
 /// What was found on record, and which sources could not be asked.
 fn on_record(found: &[String], missing: &[String]) -> String {
     let found = if found.is_empty() { "nothing".to_owned() } else { found.join(" ") };
@@ -147,10 +160,8 @@ pub fn line(event: &MissionEvent) -> String {
         | MissionEvent::QuestionEnded { .. }
         | MissionEvent::PolicyDenied { .. }
         | MissionEvent::Disputed { .. } => line_of_people(event),
-        MissionEvent::ModelMistake { problem } => format!("the model is asked again: {}", capped(problem, SHOWN)),
-        MissionEvent::ModelChanged { model, wanted, .. } if model == wanted => format!("{model} answers again"),
-        MissionEvent::ModelChanged { model, wanted, because } => {
-            format!("{model} answers instead of {wanted}: {}", capped(because, SHOWN))
+        MissionEvent::ModelMistake { .. } | MissionEvent::ModelChanged { .. } | MissionEvent::PlanDoubted { .. } => {
+            line_of_models(event)
         }
         MissionEvent::Planned { plan, steps, cut } => {
             let names: Vec<String> =

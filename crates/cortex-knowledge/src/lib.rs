@@ -14,9 +14,11 @@ mod passages;
 pub mod read;
 mod sqlite;
 mod store;
+mod tools;
 mod words;
 
 pub use document::{Document, Passage, Section};
 pub use knowledge::Knowledge;
 pub use sqlite::SqliteStore;
 pub use store::{Added, DocumentEntry, DocumentStore, Found, MetadataFilter, PassageId, StoreError, Unembedded};
+pub use tools::KnowledgeTools;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cortex_core::ChatModel;
+use cortex_core::{ChatModel, ModelError};
 
 use crate::chain::{Chain, ChainBounds, LastPlanner, Standby};
 use crate::choice::{ModelChoice, OPENAI_BASE_URL};
@@ -11,6 +11,7 @@ use crate::choice::{ModelChoice, OPENAI_BASE_URL};
 use crate::openai::OpenAiModel;
 use crate::reflex::Reflex;
 use crate::settings::{ApiKey, BuildError, ModelSettings};
+use crate::shadow::Shadowed;
 
 /// The models of a Cortex.
 #[derive(Debug, Clone, Default)]
@@ -42,8 +43,9 @@ impl ModelSet {
         each
     }
 
-    /// How one of the models is reached: a key goes to the endpoint that it is for, and to no other.
-    fn settings_of(&self, choice: &ModelChoice) -> ModelSettings {
+    /// How a model is reached: a key goes to the endpoint that it is for, and to no other.
+    #[must_use]
+    pub fn settings_of(&self, choice: &ModelChoice) -> ModelSettings {
         let endpoint = choice.base_url();
         let own = endpoint.and_then(|endpoint| self.keys.get(endpoint)).cloned();
         let of_first = || self.settings.api_key.clone().filter(|_| endpoint == self.first.base_url());
@@ -51,14 +53,16 @@ impl ModelSet {
     }
 }
 
-/// The model of a set: the only one, or all of them as one. Nothing is sent yet.
+/// The model of a set: the only one, or all of them as one; reflex reads each task that another model plans. Nothing is sent yet.
 ///
 /// # Errors
 /// When one of them could not work as it stands.
 pub fn build_set(set: &ModelSet) -> Result<Arc<dyn ChatModel>, BuildError> {
     let is_alone = set.fallbacks.iter().chain(&set.confirmation).all(|other| *other == set.first);
     if is_alone {
-        return build(&set.first, set.settings_of(&set.first));
+        let model = build(&set.first, set.settings_of(&set.first))?;
+        let is_reflex = set.first == ModelChoice::Reflex;
+        return Ok(if is_reflex { model } else { Arc::new(Shadowed(model)) });
     }
     let planner = Arc::new(LastPlanner::default());
     let link = |choice: &ModelChoice, is_standby: bool| -> Result<Arc<dyn ChatModel>, BuildError> {
@@ -74,7 +78,24 @@ pub fn build_set(set: &ModelSet) -> Result<Arc<dyn ChatModel>, BuildError> {
         models.push(link(choice, true)?);
     }
     let confirmation = set.confirmation.as_ref().map(|choice| link(choice, true)).transpose()?;
-    Ok(Arc::new(Chain::new(models, confirmation, planner, set.bounds)))
+    Ok(Arc::new(Shadowed(Arc::new(Chain::new(models, confirmation, planner, set.bounds)))))
+}
+
+/// The names of the models that an endpoint offers, in their order.
+///
+/// # Errors
+/// When it does not tell.
+pub async fn offered(base_url: &str, settings: &ModelSettings) -> Result<Vec<String>, ModelError> {
+    #[cfg(feature = "openai")]
+    let offered = crate::openai::offered(base_url, settings).await;
+    #[cfg(not(feature = "openai"))]
+    let offered = Err(ModelError {
+        kind: cortex_core::ModelErrorKind::Refused,
+        message: BuildError::LeftOut { model: base_url.to_owned() }.to_string(),
+        hint: settings.api_key.as_ref().map(|_| String::new()).unwrap_or_default(),
+        retry_after: None,
+    });
+    offered
 }
 
 fn reflex(settings: ModelSettings) -> Reflex {

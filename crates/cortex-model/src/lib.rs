@@ -5,6 +5,7 @@
 //! - [`Reflex`]: the embedded command reader; no model, no network, and no more than it says;
 //! - [`Wordings`]: what people have told the command reader that their words mean, in a [`WordingFile`];
 //! - [`ModelChoice`]: how a person names one of them, and [`build`]: the model of that name;
+//! - [`trial`]: what a model can do of what Cortex needs, and [`offered`]: which models an endpoint has;
 //! - [`ModelSet`]: several of them, and [`build_set`]: the chain of these, each asked when those before it can't be.
 //!
 //! The environment is read in one place only, [`api_key_from_environment`]; everything else comes in as values.
@@ -16,13 +17,16 @@ mod choice;
 mod openai;
 mod reflex;
 mod settings;
+mod shadow;
+mod trial;
 mod wordings;
 
-pub use build::{ModelSet, build, build_set};
+pub use build::{ModelSet, build, build_set, offered};
 pub use chain::ChainBounds;
 pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL};
 #[cfg(feature = "openai")]
 pub use openai::OpenAiModel;
 pub use reflex::Reflex;
 pub use settings::{API_KEY_VARIABLE, ApiKey, BuildError, ModelSettings, Structured, api_key_from_environment};
+pub use trial::{CallsTools, Trial, trial};
 pub use wordings::{BadLine, Lesson, MAX_WORDINGS, Wording, WordingFile, Wordings, WordingsError};

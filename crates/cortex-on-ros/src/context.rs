@@ -1,4 +1,5 @@
-//! What planning is told besides the task and the tools: who the robot is, skills, the memory, documents.
+//! What planning is told besides the task and the tools: who the robot is, skills, the memory, documents; and the tools that
+//! look skills and documents up.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,14 +7,15 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use cortex_config::{KnowledgeSettings, Resolved};
 use cortex_core::identity::RobotIdentity;
-use cortex_core::{ContextSource, Embedder};
+use cortex_core::{ContextSource, Embedder, ToolProvider};
 use cortex_embedding::LocalEmbedder;
-use cortex_knowledge::{Knowledge, SqliteStore};
+use cortex_knowledge::{Knowledge, KnowledgeTools, SqliteStore};
 use cortex_node::{IdentitySource, OpenMemory};
+use cortex_protocol::ToolSpec;
 use cortex_robot::Robot;
 use cortex_robot::supervision::RobotRecipe;
 use cortex_runtime::ContextSources;
-use cortex_skills::{SkillFolders, SkillSource};
+use cortex_skills::{SkillFolders, SkillSource, SkillTools};
 
 /// The folder of skills beside a recipe.
 const SKILLS: &str = "skills";
@@ -21,35 +23,58 @@ const SKILLS: &str = "skills";
 /// How a robot is called that nobody has given a name.
 const NAMELESS: &str = "robot";
 
-/// All sources that the configuration names.
+/// Tools that look up what was not told with a task.
+pub(crate) type Lookups = Vec<(Arc<dyn ToolProvider>, Vec<ToolSpec>)>;
+
+/// All that the configuration names: what is told with a task, and what looks up the rest.
 ///
 /// # Errors
 /// When the model that finds texts by their meaning can't be used.
-pub(crate) async fn sources(
+pub(crate) async fn on_record(
     resolved: &Resolved,
     robot: &Robot,
     memory: Option<&OpenMemory>,
     recipe: Option<&RobotRecipe>,
-) -> anyhow::Result<ContextSources> {
+) -> anyhow::Result<(ContextSources, Lookups)> {
     let embedder = match resolved.embedding.clone() {
         Some(folder) => Some(embedder(folder).await?),
         None => None,
     };
-    let skills = skills(resolved.skills.clone(), recipe, embedder.clone());
-    let KnowledgeSettings { file, results, with_metadata, is_enabled } = &resolved.knowledge;
-    let documents = is_enabled.then(|| -> Arc<dyn ContextSource> {
-        let documents = Knowledge::new(Arc::new(SqliteStore::at(file)), *results, *with_metadata);
-        let documents = match embedder {
-            Some(embedder) => documents.with_embedder(embedder),
-            None => documents,
-        };
-        documents.catch_up();
+    let mut lookups = Lookups::new();
+    let skills = skill_folders(resolved.skills.clone(), recipe).map(|folders| {
+        // Each tool is told of in each request, so not where it has nothing to tell.
+        let are_listed = !folders.are_missing();
+        if are_listed {
+            lookups.push((Arc::new(SkillTools::new(Arc::clone(&folders))), SkillTools::specs()));
+        }
+        skills(folders, are_listed, embedder.clone())
+    });
+    let documents = documents(&resolved.knowledge, embedder).map(|documents| -> Arc<dyn ContextSource> {
+        if !documents.is_empty() {
+            lookups.push((Arc::new(KnowledgeTools::new(documents.clone())), KnowledgeTools::specs()));
+        }
         Arc::new(documents)
     });
     let memory = memory.map(OpenMemory::context_source);
     let identity: Arc<dyn ContextSource> =
         Arc::new(IdentitySource::start(configured(resolved), resolved.runtime.policy.clone(), robot));
-    Ok(ContextSources::new([Some(identity), skills, memory, documents].into_iter().flatten().collect()))
+    let sources = [Some(identity), skills, memory, documents].into_iter().flatten().collect();
+    Ok((ContextSources::new(sources), lookups))
+}
+
+/// The documents, if planning uses them.
+fn documents(settings: &KnowledgeSettings, embedder: Option<Arc<dyn Embedder>>) -> Option<Knowledge> {
+    let KnowledgeSettings { file, results, with_metadata, is_enabled } = settings;
+    if !is_enabled {
+        return None;
+    }
+    let documents = Knowledge::new(Arc::new(SqliteStore::at(file)), *results, *with_metadata);
+    let documents = match embedder {
+        Some(embedder) => documents.with_embedder(embedder),
+        None => documents,
+    };
+    documents.catch_up();
+    Some(documents)
 }
 
 /// What the configuration says of the robot.
@@ -67,17 +92,17 @@ async fn embedder(folder: PathBuf) -> anyhow::Result<Arc<dyn Embedder>> {
     Ok(Arc::new(open.context("configuration: embedding.folder")?))
 }
 
-/// The skills of the recipe's folder, then those of the configuration and of the user.
-fn skills(
-    folders: Option<Vec<PathBuf>>,
-    recipe: Option<&RobotRecipe>,
-    embedder: Option<Arc<dyn Embedder>>,
-) -> Option<Arc<dyn ContextSource>> {
+/// The folders of skills: the recipe's, then those of the configuration and of the user.
+fn skill_folders(folders: Option<Vec<PathBuf>>, recipe: Option<&RobotRecipe>) -> Option<Arc<SkillFolders>> {
     let beside = recipe.map(|recipe| recipe.folder.join(SKILLS));
-    let folders = beside.into_iter().chain(folders?).collect();
-    let skills = SkillSource::new(Arc::new(SkillFolders::new(folders)));
-    Some(Arc::new(match embedder {
+    Some(Arc::new(SkillFolders::new(beside.into_iter().chain(folders?).collect())))
+}
+
+fn skills(folders: Arc<SkillFolders>, are_listed: bool, embedder: Option<Arc<dyn Embedder>>) -> Arc<dyn ContextSource> {
+    let skills = SkillSource::new(folders);
+    let skills = if are_listed { skills.with_list() } else { skills };
+    Arc::new(match embedder {
         Some(embedder) => skills.with_embedder(embedder),
         None => skills,
-    }))
+    })
 }

@@ -70,6 +70,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Stop(server) => cortex_commands::stop(&server).await,
         Command::Resume(server) => cortex_commands::resume(&server).await,
         Command::Status(arguments) => cortex_commands::status(&arguments).await,
+        Command::Models(arguments) => cortex_commands::models(arguments).await,
         Command::Plan(arguments) => cortex_commands::plan(arguments).await,
         Command::Call(arguments) => cortex_commands::call(arguments).await,
         Command::Tools(arguments) => cortex_commands::tools(arguments).await,

@@ -136,7 +136,7 @@ async fn serve(
     let gate = watch.as_ref().map(supervision::Watch::gate).unwrap_or_default();
     let provided = Provided::by(robot, recipe.as_ref(), &gate, resolved.runtime.calls, dry_run)?;
     let memory = OpenMemory::open(resolved.memory.clone()).await;
-    let context = context::sources(&resolved, robot, memory.as_ref(), recipe.as_ref()).await?;
+    let (context, lookups) = context::on_record(&resolved, robot, memory.as_ref(), recipe.as_ref()).await?;
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), gate, context, ..resolved.runtime };
     keep_records(&mut config, robot, dry_run);
     // Before anything begins, whoever wants it.
@@ -149,7 +149,7 @@ async fn serve(
     let tools = runtime.register(provided.robot);
     let actions = provided.actions.map(|(actions, provider)| (actions, runtime.register(provider)));
     let acting = actions.as_ref().map(|(_, provider)| provider.id());
-    let memory = RobotMemory::begin(memory, robot, &runtime, dry_run).await;
+    let memory = RobotMemory::begin(memory, lookups, robot, &runtime, dry_run).await;
     let (discovery, settle_timeout) = (robot.discovery.clone(), resolved.settle_timeout);
     let agent = Arc::new(Agent::new(runtime.clone(), discovery, watch.clone(), tools, actions, settle_timeout));
     let serving = Serving::on(tokio::runtime::Handle::current());

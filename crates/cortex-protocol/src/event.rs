@@ -68,6 +68,7 @@ impl MissionEvent {
             Self::Researched { .. } => ("tool", "research", "finished", "component"),
             Self::ModelMistake { .. } => ("agent", "model", "refused", "model"),
             Self::ModelChanged { .. } => ("agent", "model", "changed", "cortex"),
+            Self::PlanDoubted { .. } => ("agent", "plan", "doubted", "cortex"),
             Self::Planned { .. } => ("agent", "plan", "committed", "model"),
             Self::Decided { .. } => ("agent", "step", "decided", "model"),
             Self::Asked { .. } => ("agent", "question", "asked", "cortex"),

@@ -362,6 +362,13 @@ pub enum MissionEvent {
         /// Why that one does not answer; empty if it does again.
         because: String,
     },
+    /// Another reader of the task, which costs nothing, would not have made this plan.
+    PlanDoubted {
+        /// Which plan.
+        plan: u32,
+        /// What it reads, and what the plan has.
+        reason: String,
+    },
     /// A plan was committed.
     Planned {
         /// Which plan, from 1.

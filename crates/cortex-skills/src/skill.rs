@@ -146,6 +146,12 @@ impl Skill {
         })
     }
 
+    /// All that it says, for whoever plans.
+    #[must_use]
+    pub fn told(&self) -> String {
+        format!("{}\n\n{}", self.description, self.body)
+    }
+
     /// The steps for a task that is one of its sentences; none if it is none of them, and empty if it has no procedure.
     #[must_use]
     pub fn asked_for(&self, task: &str) -> Option<Vec<String>> {

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use cortex_core::context::SKILLS;
+use cortex_core::fragment::one_line;
 use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, Embedder, PassageKind};
 use cortex_protocol::TaskClass;
 
@@ -12,8 +14,10 @@ use crate::folders::{FoundSkill, SkillFolders, Skills};
 use crate::meaning::Meaning;
 use crate::words::telling;
 
-/// The name under which skills are cited.
-const SOURCE: &str = "skills";
+/// Where the list of skills is cited, most skills in it, and most characters of what each is for.
+const LIST: &str = "all";
+const MOST_LISTED: usize = 40;
+const PURPOSE_CHARACTERS: usize = 120;
 /// Most skills for one task: each of them may be long.
 const MOST: usize = 3;
 /// Least share of the telling words of a task that a skill must be about, and least number of them, to be used unasked.
@@ -31,19 +35,29 @@ pub struct SkillSource {
     folders: Arc<SkillFolders>,
     meaning: Option<Meaning>,
     patience: Duration,
+    /// Whether the names of those that don't fire are told.
+    lists_others: bool,
 }
 
 impl SkillSource {
     /// The skills of these folders.
     #[must_use]
     pub fn new(folders: Arc<SkillFolders>) -> Self {
-        Self { folders, meaning: None, patience: MEANING_PATIENCE }
+        Self { folders, meaning: None, patience: MEANING_PATIENCE, lists_others: false }
     }
 
     /// The same, and skills also fire where a task means what they are for, in other words.
     #[must_use]
     pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
         Self { meaning: Some(Meaning::new(embedder)), ..self }
+    }
+
+    /// The same, and the names of those that don't fire are told, for a planner that can read one ([`SkillTools`]).
+    ///
+    /// [`SkillTools`]: crate::SkillTools
+    #[must_use]
+    pub fn with_list(self) -> Self {
+        Self { lists_others: true, ..self }
     }
 
     /// The same, and it is waited so long for what a task means. By itself, a plan waits for 400 ms.
@@ -73,7 +87,7 @@ impl SkillSource {
 #[async_trait]
 impl ContextSource for SkillSource {
     fn name(&self) -> &str {
-        SOURCE
+        SKILLS
     }
 
     fn is_empty(&self) -> bool {
@@ -95,7 +109,11 @@ impl ContextSource for SkillSource {
             return Ok(asked);
         }
         let likeness = self.likeness(&skills, said, begun).await;
-        Ok(about(&skills, query, &likeness))
+        let mut passages = about(&skills, query, &likeness);
+        if self.lists_others {
+            passages.extend(list_of_others(&skills, &passages));
+        }
+        Ok(passages)
     }
 }
 
@@ -128,13 +146,30 @@ fn about(skills: &[FoundSkill], query: &ContextQuery, likeness: &BTreeMap<String
     about.into_iter().take(MOST).map(|(share, found)| passage(found, share, Vec::new())).collect()
 }
 
+/// The names of the others, for a planner that knows better what they are good for. The same for the same skills.
+fn list_of_others(skills: &[FoundSkill], told: &[ContextPassage]) -> Option<ContextPassage> {
+    let others = skills.iter().map(|found| &found.skill).filter(|skill| told.iter().all(|it| it.place != skill.name));
+    let lines: Vec<String> = others
+        .take(MOST_LISTED)
+        .map(|skill| format!("{}: {}", skill.name, one_line(&skill.description, PURPOSE_CHARACTERS)))
+        .collect();
+    (!lines.is_empty()).then(|| ContextPassage {
+        source: SKILLS.to_owned(),
+        place: LIST.to_owned(),
+        as_of: None,
+        text: lines.join("; "),
+        relevance: 0.0,
+        kind: PassageKind::SkillList,
+    })
+}
+
 fn passage(found: &FoundSkill, relevance: f64, procedure: Vec<String>) -> ContextPassage {
     let skill = &found.skill;
     ContextPassage {
-        source: SOURCE.to_owned(),
+        source: SKILLS.to_owned(),
         place: skill.name.clone(),
         as_of: None,
-        text: format!("{}\n\n{}", skill.description, skill.body),
+        text: skill.told(),
         relevance,
         kind: PassageKind::Skill { procedure },
     }

@@ -15,6 +15,9 @@ use crate::openai_request;
 /// Longest request that is read, in bytes.
 const MAX_REQUEST: usize = 16 << 20;
 
+/// The models that it says it has.
+const MODELS: [&str; 2] = ["scripted", "another"];
+
 /// What the server does with the next request.
 #[derive(Debug, Clone)]
 pub enum Served {
@@ -138,11 +141,13 @@ async fn serve(stream: TcpStream, state: &State) -> std::io::Result<()> {
     let mut stream = BufReader::new(stream);
     loop {
         let mut length = 0_usize;
+        let mut asks_for_models = false;
         loop {
             let mut line = String::new();
             if stream.read_line(&mut line).await? == 0 {
                 return Ok(());
             }
+            asks_for_models |= line.starts_with("GET ") && line.contains("/models ");
             if line == "\r\n" {
                 break;
             }
@@ -154,6 +159,11 @@ async fn serve(stream: TcpStream, state: &State) -> std::io::Result<()> {
         }
         let mut body = vec![0; length.min(MAX_REQUEST)];
         stream.read_exact(&mut body).await?;
+        if asks_for_models {
+            let data = MODELS.map(|id| json!({"id": id, "object": "model"}));
+            write_answer(&mut stream, 200, &json!({"object": "list", "data": data}).to_string()).await?;
+            continue;
+        }
         let request = serde_json::from_slice(&body).unwrap_or(Value::Null);
         // What a real server would refuse is refused here, so that a story shows it.
         let mut next = match openai_request::check(&request) {
@@ -182,12 +192,16 @@ async fn serve(stream: TcpStream, state: &State) -> std::io::Result<()> {
             Served::Raw(status, body) => (status, body),
             Served::After(..) | Served::Hang => std::future::pending().await,
         };
-        let head =
-            format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
-        // In one piece: a head on its own would wait for the other side's delayed acknowledgement, 40 ms each time.
-        stream.write_all(format!("{head}{body}").as_bytes()).await?;
-        stream.flush().await?;
+        write_answer(&mut stream, status, &body).await?;
     }
+}
+
+async fn write_answer(stream: &mut BufReader<TcpStream>, status: u16, body: &str) -> std::io::Result<()> {
+    let head =
+        format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+    // In one piece: a head on its own would wait for the other side's delayed acknowledgement, 40 ms each time.
+    stream.write_all(format!("{head}{body}").as_bytes()).await?;
+    stream.flush().await
 }
 
 fn message_of(calls: &[(String, Value)]) -> Value {

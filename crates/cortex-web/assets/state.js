@@ -319,7 +319,7 @@ export function tone(payload) {
       return 'bad';
     case 'halted':
       return ['refused', 'unconfirmed'].includes(payload.state) ? 'bad' : '';
-    case 'model_mistake': case 'model_changed': case 'correcting': case 'retrying': case 'budget_warning': case 'meter_silent': case 'conflict':
+    case 'model_mistake': case 'model_changed': case 'plan_doubted': case 'correcting': case 'retrying': case 'budget_warning': case 'meter_silent': case 'conflict':
     case 'replanning': case 'component_missing': case 'paused': case 'control_changed': case 'asked': case 'disputed':
       return 'warn';
     default:

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{one_line, quoted};
-use crate::context::{Context, ContextPassage, MOST_PASSAGES, MissingSource};
+use crate::context::{Context, ContextPassage, MOST_PASSAGES, MissingSource, PassageKind};
 
 /// Most characters of one passage, and of all of them, as a planner is shown them.
 const PASSAGE_CHARACTERS: usize = 1_500;
@@ -11,15 +11,19 @@ const CONTEXT_CHARACTERS: usize = 8_000;
 /// Most characters of one skill, and of all of them: as much as the open specification wants a skill to be at most.
 const SKILL_CHARACTERS: usize = 20_000;
 const SKILLS_CHARACTERS: usize = 24_000;
+/// Most characters of the list of skills.
+const SKILL_LIST_CHARACTERS: usize = 6_000;
 /// Most characters of the name of a source, and of a place in it.
 const NAME_CHARACTERS: usize = 120;
 /// Most characters of the reason why a source is missing.
 const REASON_CHARACTERS: usize = 200;
 
-/// Skills, then records; every passage on a line of its own, quoted.
+/// Skills, the names of others, then records; every passage on a line of its own, quoted.
 pub(super) fn render(context: &Context) -> String {
+    let (lists, passages): (Vec<&ContextPassage>, Vec<&ContextPassage>) =
+        context.passages.iter().take(MOST_PASSAGES).partition(|passage| passage.kind == PassageKind::SkillList);
     let (records, skills): (Vec<&ContextPassage>, Vec<&ContextPassage>) =
-        context.passages.iter().take(MOST_PASSAGES).partition(|passage| passage.kind.is_record());
+        passages.into_iter().partition(|passage| passage.kind.is_record());
     let mut text = String::new();
     if !skills.is_empty() {
         text.push_str(
@@ -27,7 +31,16 @@ pub(super) fn render(context: &Context) -> String {
         );
         list(&mut text, &skills, SKILL_CHARACTERS, SKILLS_CHARACTERS);
     }
-    if !records.is_empty() || !context.missing.is_empty() || skills.is_empty() {
+    if !lists.is_empty() {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(
+            "Other skills, by name. If one is for a task like this, read it before you plan (skills-read), and follow it:",
+        );
+        list(&mut text, &lists, SKILL_LIST_CHARACTERS, SKILL_LIST_CHARACTERS);
+    }
+    if !records.is_empty() || !context.missing.is_empty() || text.is_empty() {
         if !text.is_empty() {
             text.push('\n');
         }

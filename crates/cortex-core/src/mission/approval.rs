@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use super::availability::Destination;
 use super::{Mission, arguments};
+use crate::fragment::{NOTE_CHARACTERS, one_line};
 use crate::output_refs;
 use crate::policy::{Judgement, PolicyContext};
 use grants::{CallBytes, Grants};
@@ -44,6 +45,9 @@ pub(super) struct Approvals {
     told: Vec<(ToolName, String)>,
     /// The plan as a whole about which people were asked last; 0: none.
     plan_asked: u32,
+    /// What speaks against the plan that the model made last.
+    #[serde(default)]
+    doubt: Option<String>,
     /// How often the model has asked a person.
     pub(super) choices_asked: u32,
 }
@@ -73,8 +77,44 @@ struct Judged {
 }
 
 impl Mission {
+    /// Notes what speaks against the plan that a reply makes, if it makes one.
+    pub(super) fn note_doubt(&mut self, doubt: Option<&String>) {
+        self.approvals.doubt = doubt.map(|text| one_line(text, NOTE_CHARACTERS));
+    }
+
+    /// Tells what speaks against a plan that is about to begin.
+    pub(super) fn report_doubt(&mut self) {
+        if let Some(reason) = self.approvals.doubt.clone() {
+            self.report(MissionEvent::PlanDoubted { plan: self.run.number(), reason });
+        }
+    }
+
+    /// What policy says of an act of a plan against which something speaks.
+    fn judgement_of_doubt(&self) -> Judgement {
+        let allowed = Judgement { verdict: PolicyVerdict::Allow, reasons: Vec::new() };
+        let Some(reason) = &self.approvals.doubt else { return allowed };
+        match self.setup.policy.policy.doubted() {
+            PolicyVerdict::Allow => allowed,
+            verdict => Judgement { verdict, reasons: vec![format!("{reason}.")] },
+        }
+    }
+
     /// Judges a call of a tool, and that of the standby that would really be made.
     fn judged(&self, call: &ToolCall, fingerprint: ToolFingerprint) -> Judged {
+        self.judged_and(call, fingerprint, Judgement { verdict: PolicyVerdict::Allow, reasons: Vec::new() })
+    }
+
+    /// The same of a step of the current plan.
+    fn judged_as_step(&self, call: &ToolCall, fingerprint: ToolFingerprint) -> Judged {
+        let acts = self.setup.tools.get(&call.tool).is_none_or(|spec| spec.effect != ToolEffect::Observe);
+        if !acts {
+            return self.judged(call, fingerprint);
+        }
+        self.judged_and(call, fingerprint, self.judgement_of_doubt())
+    }
+
+    /// Judges a call beside what is known against it.
+    fn judged_and(&self, call: &ToolCall, fingerprint: ToolFingerprint, known: Judgement) -> Judged {
         let Destination { call: real, fingerprint, .. } = self.destination(call.clone(), fingerprint);
         let setup = &self.setup.policy;
         let context = PolicyContext { origin: &setup.origin, state: &setup.state };
@@ -92,6 +132,7 @@ impl Mission {
         if real.tool != call.tool {
             judgement = judgement.and(judge(&real, server));
         }
+        judgement = judgement.and(known);
         if judgement.verdict == PolicyVerdict::Ask
             && let Some(denied) = self.approvals.denied_before(&real)
         {
@@ -179,7 +220,7 @@ impl Mission {
     /// A step that has not begun, as it would be called, where nothing of it is still to be filled in.
     fn judged_as_planned(&self, step: &Step) -> Option<Judged> {
         let fingerprint = self.run.fingerprint(step.number)?;
-        is_closed(&step.call.arguments).then(|| self.judged(&step.call, fingerprint))
+        is_closed(&step.call.arguments).then(|| self.judged_as_step(&step.call, fingerprint))
     }
 
     fn lacks_approval(&self, step: StepNumber, judged: &Judged) -> bool {
@@ -190,7 +231,7 @@ impl Mission {
     /// Whether a step may be called with these arguments, the last word before it is. If not, it has failed, or a person is
     /// asked; what follows is under way. An approval that is used is used up.
     pub(super) fn has_leave(&mut self, step: StepNumber, call: &ToolCall, fingerprint: ToolFingerprint) -> bool {
-        let judged = self.judged(call, fingerprint);
+        let judged = self.judged_as_step(call, fingerprint);
         match judged.judgement.verdict {
             PolicyVerdict::Allow => true,
             PolicyVerdict::Deny => {

@@ -129,6 +129,7 @@ impl Mission {
         }
         self.timeline.planned(self.clock.now(), &plan);
         self.report(MissionEvent::Planned { plan: self.run.number(), steps: plan, cut });
+        self.report_doubt();
         self.advance();
     }
 

@@ -41,11 +41,13 @@ pub struct PolicySettings {
     pub rules: Vec<PolicyRule>,
     /// What happens, where no rule matches, to calls of tools whose effect nobody has declared.
     pub undeclared: PolicyVerdict,
+    /// What happens to the acts of a plan that another reader of the task would not have made.
+    pub doubted: PolicyVerdict,
 }
 
 impl Default for PolicySettings {
     fn default() -> Self {
-        Self { rules: Vec::new(), undeclared: PolicyVerdict::Ask }
+        Self { rules: Vec::new(), undeclared: PolicyVerdict::Ask, doubted: PolicyVerdict::Ask }
     }
 }
 
@@ -55,6 +57,7 @@ impl Default for PolicySettings {
 pub struct Policy {
     rules: Vec<CompiledRule>,
     undeclared: PolicyVerdict,
+    doubted: PolicyVerdict,
     /// Whether there is no policy at all: only records of missions from before there was one have none.
     unrestricted: bool,
 }
@@ -74,30 +77,37 @@ struct PolicySettingsOnTape {
     #[serde(default)]
     rules: Vec<PolicyRule>,
     undeclared: PolicyVerdict,
+    #[serde(default = "doubted_by_default")]
+    doubted: PolicyVerdict,
+}
+
+fn doubted_by_default() -> PolicyVerdict {
+    PolicySettings::default().doubted
 }
 
 impl TryFrom<WrittenPolicy> for Policy {
     type Error = PolicyError;
 
     fn try_from(written: WrittenPolicy) -> Result<Self, PolicyError> {
-        let PolicySettingsOnTape { rules, undeclared } = written.settings;
-        let checked = Self::new(PolicySettings { rules, undeclared })?;
+        let PolicySettingsOnTape { rules, undeclared, doubted } = written.settings;
+        let checked = Self::new(PolicySettings { rules, undeclared, doubted })?;
         Ok(Self { unrestricted: written.unrestricted, ..checked })
     }
 }
 
 impl From<Policy> for WrittenPolicy {
     fn from(policy: Policy) -> Self {
-        let Policy { rules, undeclared, unrestricted } = policy;
+        let Policy { rules, undeclared, doubted, unrestricted } = policy;
         let rules = rules.into_iter().map(|rule| rule.written).collect();
-        Self { settings: PolicySettingsOnTape { rules, undeclared }, unrestricted }
+        Self { settings: PolicySettingsOnTape { rules, undeclared, doubted }, unrestricted }
     }
 }
 
 impl Default for Policy {
     /// No rules: the defaults alone.
     fn default() -> Self {
-        Self { rules: Vec::new(), undeclared: PolicySettings::default().undeclared, unrestricted: false }
+        let PolicySettings { undeclared, doubted, .. } = PolicySettings::default();
+        Self { rules: Vec::new(), undeclared, doubted, unrestricted: false }
     }
 }
 
@@ -194,8 +204,9 @@ impl Policy {
     /// The first rule that can't be used, with what is wrong and how to fix it.
     pub fn new(settings: PolicySettings) -> Result<Self, PolicyError> {
         check::check(&settings)?;
-        let PolicySettings { rules, undeclared } = settings;
-        Ok(Self { rules: rules.into_iter().map(CompiledRule::new).collect(), undeclared, unrestricted: false })
+        let PolicySettings { rules, undeclared, doubted } = settings;
+        let rules = rules.into_iter().map(CompiledRule::new).collect();
+        Ok(Self { rules, undeclared, doubted, unrestricted: false })
     }
 
     /// No policy at all: every call is allowed. For records of missions from before there was a policy, so that they
@@ -221,6 +232,12 @@ impl Policy {
     #[must_use]
     pub fn undeclared(&self) -> PolicyVerdict {
         self.undeclared
+    }
+
+    /// What happens to the acts of a plan that another reader of the task would not have made.
+    #[must_use]
+    pub fn doubted(&self) -> PolicyVerdict {
+        self.doubted
     }
 
     /// Judges a call. Of all rules that match, the strictest counts; where none matches, the defaults count.

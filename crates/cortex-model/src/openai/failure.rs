@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use async_openai::error::OpenAIError;
 use cortex_core::fragment::capped;
 use cortex_core::{ModelError, ModelErrorKind};
 use reqwest::StatusCode;
@@ -55,8 +56,18 @@ impl Failure {
         Self::new(ModelErrorKind::Timeout, message, "Use a faster model, or allow it more time.").passing()
     }
 
+    pub(super) fn of_error(error: OpenAIError) -> Self {
+        match error {
+            OpenAIError::Boxed(error) => match error.downcast::<Fault>() {
+                Ok(fault) => Self::of_fault(*fault),
+                Err(other) => Self::of_client(&other.to_string()),
+            },
+            other => Self::of_client(&other.to_string()),
+        }
+    }
+
     /// A failure of the client library itself.
-    pub(super) fn of_client(problem: &str) -> Self {
+    fn of_client(problem: &str) -> Self {
         Self::new(ModelErrorKind::BadReply, format!("the exchange failed: {}", shown(problem)), "")
     }
 

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_openai::Client;
-use async_openai::error::OpenAIError;
 use async_trait::async_trait;
+use cortex_core::fragment::one_line;
 use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
@@ -28,12 +28,16 @@ mod fuzzed;
 mod reply;
 mod request;
 
-use exchange::{Endpoint, Fault};
+use exchange::Endpoint;
 use failure::Failure;
 use request::Dialect;
 
 /// Longest wait between two attempts that the endpoint did not ask for.
 const MAX_BACKOFF: Duration = Duration::from_secs(8);
+
+/// Most models of an endpoint that are listed, and most characters of the name of one.
+const MOST_LISTED: usize = 1_000;
+const NAME_CHARACTERS: usize = 200;
 
 /// A model behind an OpenAI-compatible endpoint.
 ///
@@ -87,11 +91,7 @@ impl OpenAiModel {
                 }
                 Ok(reply)
             }
-            Err(OpenAIError::Boxed(error)) => Err(match error.downcast::<Fault>() {
-                Ok(fault) => Failure::of_fault(*fault),
-                Err(other) => Failure::of_client(&other.to_string()),
-            }),
-            Err(other) => Err(Failure::of_client(&other.to_string())),
+            Err(error) => Err(Failure::of_error(error)),
         }
     }
 
@@ -113,6 +113,31 @@ impl OpenAiModel {
         }
         error
     }
+}
+
+/// The names of the models that an endpoint offers, in their order.
+///
+/// # Errors
+/// When it does not tell.
+pub(crate) async fn offered(base_url: &str, settings: &ModelSettings) -> Result<Vec<String>, ModelError> {
+    let model = OpenAiModel::new("any", base_url, settings.clone()).map_err(|problem| ModelError {
+        kind: ModelErrorKind::Refused,
+        message: problem.to_string(),
+        hint: String::new(),
+        retry_after: None,
+    })?;
+    let listed = timeout(settings.attempt_timeout, async { model.client.models().list_byot::<Value>().await }).await;
+    let listed = listed.map_err(|_| model.finish(Failure::of_timeout(settings.attempt_timeout), 1))?;
+    let listed = listed.map_err(|error| model.finish(Failure::of_error(error), 1))?;
+    let entries = listed.get("data").and_then(Value::as_array);
+    let entries = entries.ok_or_else(|| {
+        let hint = "Check that the URL is the base of an OpenAI-compatible endpoint.";
+        model.finish(Failure::bad_reply("the answer has no list of models", hint), 1)
+    })?;
+    let names = entries.iter().filter_map(|entry| entry.get("id")?.as_str());
+    let mut names: Vec<String> = names.take(MOST_LISTED).map(|name| one_line(name, NAME_CHARACTERS)).collect();
+    names.sort_unstable();
+    Ok(names)
 }
 
 /// The wait before a retry: doubles from the first, up to a bound. `retry` counts from 0. Without jitter, so that the

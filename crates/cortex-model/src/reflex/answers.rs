@@ -103,8 +103,13 @@ fn action(toolbox: &Toolbox<'_>, part: &Part, report: &StepReport) -> String {
 
 /// A call in its own words: the name of what was called, and its values.
 fn called(report: &StepReport, texts: &[String]) -> String {
-    let values: Vec<String> = report.arguments.iter().map(|(name, value)| told_value(name, value, texts)).collect();
-    let words = name_words(report.tool.as_str()).join(" ");
+    call(report.tool.as_str(), &report.arguments, texts)
+}
+
+/// The same, of a call that was not made.
+pub(super) fn call(tool: &str, arguments: &Map<String, Value>, texts: &[String]) -> String {
+    let values: Vec<String> = arguments.iter().map(|(name, value)| told_value(name, value, texts)).collect();
+    let words = name_words(tool).join(" ");
     if values.is_empty() { words } else { format!("{words} ({})", values.join(", ")) }
 }
 

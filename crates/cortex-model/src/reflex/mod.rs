@@ -9,7 +9,8 @@
 //! `toolbox` (the tools, and what the task means to them) →
 //! `clarification` (where it may mean several things) → `stages` (what is to be done now) → `answers` and `small_talk`
 //! (what is said, with the sentences that `offers` finds), or `on_record` (a question that a document answers). Steps are decided upon in `confirmation`.
-//! Where another model began the task, `take_over` says what is different.
+//! Of a plan that another model made, `second_reading` says where it acts otherwise than the task says. Where another model
+//! began the task, `take_over` says what is different.
 //!
 //! It keeps no state: the same request always gets the same reply, but for the questions that a person has answered with
 //! yes. These are `learnt`, and kept by [`crate::wordings`]: what is known goes in with a request, and what is to be learnt
@@ -30,6 +31,7 @@ mod procedure;
 mod readable;
 mod refusals;
 mod schema;
+mod second_reading;
 mod small_talk;
 mod stages;
 mod take_over;
@@ -42,6 +44,7 @@ use procedure::Procedure;
 use stages::Next;
 use toolbox::Toolbox;
 
+pub(crate) use second_reading::doubt;
 pub(crate) use take_over::confirm as confirm_taking_over;
 
 use crate::wordings::{Lesson, WordingFile, Wordings};

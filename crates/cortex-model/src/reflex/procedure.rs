@@ -1,6 +1,7 @@
 //! A task that is a sentence of a skill, done by the steps of the skill.
 
 use cortex_core::PassageKind;
+use cortex_core::context::SKILLS;
 use cortex_core::fragment::one_line;
 use cortex_language::{Part, Understanding};
 
@@ -19,9 +20,6 @@ pub(super) enum Procedure {
     NotUnderstood(String),
 }
 
-/// The source that skills come from.
-const SKILLS: &str = "skills";
-
 /// The procedure of the first skill that the task is a sentence of.
 pub(super) fn read(toolbox: &Toolbox<'_>, conversation: &Conversation<'_>) -> Option<Procedure> {
     if let Some(missing) = conversation.missing.iter().find(|missing| missing.source == SKILLS) {
@@ -32,7 +30,7 @@ pub(super) fn read(toolbox: &Toolbox<'_>, conversation: &Conversation<'_>) -> Op
     }
     let (passage, steps) = conversation.on_record.iter().find_map(|passage| match &passage.kind {
         PassageKind::Skill { procedure } if !procedure.is_empty() => Some((passage, procedure)),
-        PassageKind::Skill { .. } | PassageKind::Record => None,
+        PassageKind::Skill { .. } | PassageKind::SkillList | PassageKind::Record => None,
     })?;
     let steps: Vec<&str> = steps.iter().map(|step| step.trim().trim_end_matches(['.', ';', ','])).collect();
     let text = steps.join(". ");

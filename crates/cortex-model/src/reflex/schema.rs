@@ -170,7 +170,8 @@ pub(super) fn spoken(value: &Value) -> String {
         Value::String(text) => text.replace(['_', '-'], " "),
         Value::Bool(true) => "on".to_owned(),
         Value::Bool(false) => "off".to_owned(),
-        other => other.to_string(),
+        // A number that was read is kept as one with a fraction, even where it has none.
+        other => other.to_string().trim_end_matches(".0").to_owned(),
     }
 }
 

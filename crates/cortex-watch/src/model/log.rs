@@ -82,6 +82,7 @@ pub(crate) fn tone(event: &MissionEvent) -> Tone {
         | MissionEvent::Researching { .. } => Tone::Quiet,
         MissionEvent::ModelMistake { .. }
         | MissionEvent::ModelChanged { .. }
+        | MissionEvent::PlanDoubted { .. }
         | MissionEvent::Correcting { .. }
         | MissionEvent::Retrying { .. }
         | MissionEvent::BudgetWarning { .. }

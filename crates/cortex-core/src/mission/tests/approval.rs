@@ -1,7 +1,7 @@
 //! Approval by people: what asks, what counts as a yes, and what follows.
 
 use cortex_protocol::question::{ApprovalScope, Subject};
-use cortex_protocol::{Answer, EffectSource, Origin, QuestionNumber, QuestionOutcome};
+use cortex_protocol::{Answer, EffectSource, Origin, PolicyVerdict, QuestionNumber, QuestionOutcome};
 
 use super::*;
 use crate::condition::Verdict;
@@ -63,6 +63,57 @@ fn what_nobody_has_declared_is_asked_about_once_for_the_plan_before_the_model_co
     assert_eq!(story.invoked_tools(), ["base.go", "pump.run", "arm.reach"]);
     assert_eq!(story.questions.len(), 1);
     assert_eq!(story.requests.len(), 5, "each step is confirmed by the model all the same");
+}
+
+fn doubted(made: &[(&str, Value)]) -> ChatReply {
+    ChatReply { doubt: Some("reflex reads the task otherwise".to_owned()), ..calls(made) }
+}
+
+#[test]
+fn the_acts_of_a_plan_that_another_reader_doubts_wait_for_a_person() {
+    let plan = [("camera-look", json!({})), ("base-go", json!({"x": 1}))];
+    let mut story = story().model(doubted(&plan)).model_says("EXECUTE").model_says("EXECUTE").model_says("Done.");
+    story.give(Input::Start);
+    assert_eq!(story.invoked_tools(), ["camera.look"], "a look is free");
+    assert_eq!(steps_asked(&story), [(2, "base.go".to_owned())]);
+    assert!(story.questions[0].text.contains("reflex reads the task otherwise"), "{:?}", story.questions);
+    assert!(
+        story.lines.contains(&"plan 1 is doubted: reflex reads the task otherwise".to_owned()),
+        "{:#?}",
+        story.lines
+    );
+    story.give(answered(1, approve()));
+    assert_eq!(story.invoked_tools(), ["camera.look", "base.go"]);
+    assert_eq!((story.questions.len(), story.ends().0), (1, MissionStatus::Succeeded));
+}
+
+#[test]
+fn a_doubt_ends_with_its_plan_and_a_no_to_it_is_told_to_the_model() {
+    let mut story = story()
+        .model(doubted(&[("base-go", json!({"x": 1}))]))
+        .model_calls(&[("base-go", json!({"x": 2}))])
+        .model_says("EXECUTE")
+        .model_says("Done.");
+    story.give(Input::Start);
+    story.give(answered(1, deny("I meant the other one.")));
+    assert!(format!("{:?}", story.requests[1].messages).contains("I meant the other one."));
+    assert_eq!((story.invoked_tools(), story.questions.len()), (vec!["base.go"], 1), "the second plan is not doubted");
+}
+
+#[test]
+fn what_is_doubted_is_allowed_or_denied_where_policy_says_so() {
+    for (doubted_is, invoked, lines) in [(PolicyVerdict::Allow, 1, 1), (PolicyVerdict::Deny, 0, 1)] {
+        let mut story = story().model(doubted(&[("base-go", json!({"x": 1}))])).model_says("EXECUTE");
+        let settings = PolicySettings { doubted: doubted_is, ..PolicySettings::default() };
+        story.mission.setup.policy.policy = Policy::new(settings).unwrap();
+        story.give(Input::Start);
+        assert_eq!((story.invoked.len(), story.questions.len()), (invoked, 0), "{doubted_is:?}");
+        assert_eq!(
+            story.lines.iter().filter(|line| line.contains("is doubted")).count(),
+            lines,
+            "it is told all the same"
+        );
+    }
 }
 
 #[test]
