@@ -2,7 +2,7 @@
 //! that answers at once. Prints one table; judges nothing.
 //!
 //! `--only WORD` measures what has the word in its name: `loop`, `bytes`, `missions`, `known`, `first-answer`, `commands`,
-//! `idle`, `size`, `cancel`, `stop`, `calls`, `conversion`, `crowd`, `monitor-recovery`, `monitor-crowd`, `page-load`,
+//! `idle`, `size`, `models`, `cancel`, `stop`, `calls`, `conversion`, `crowd`, `monitor-recovery`, `monitor-crowd`, `page-load`,
 //! `page-memory`.
 
 mod calls;
@@ -13,6 +13,7 @@ mod crowd;
 mod idle;
 mod mission_loop;
 mod missions;
+mod models;
 mod monitor;
 mod page;
 mod stop;
@@ -50,6 +51,9 @@ fn main() -> ExitCode {
                     "as it was built",
                 );
             }
+        }
+        if wanted("models") {
+            models::measure(&mut table).await?;
         }
         if wanted("known") {
             contact::known(&mut TestRobot::shared(), &mut table).await?;

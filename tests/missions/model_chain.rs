@@ -1,9 +1,10 @@
-//! Several models in a row, on real ROS 2: one dies, one is too slow, and reflex does what it can answer for.
+//! Several models in a row, on real ROS 2: one dies, one is too slow, and reflex does what it can answer for. Beside another
+//! model it reads each task.
 
 use std::time::Duration;
 
 use cortex_stories::{Sent, TestRobot, finish_send, wait_until_under_way};
-use cortex_stories::{calls, model, says};
+use cortex_stories::{calls, model, prompts, says};
 use cortex_testkit::{OpenAiServer, Served};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -17,7 +18,7 @@ async fn robot_with(first: &OpenAiServer, second: &OpenAiServer) -> TestRobot {
     test_robot.start("sim", "cortex-sim", &["--ros-args", "-p", "speed_mps:=0.5"]).await;
     let named = |name: &str, server: &OpenAiServer| format!("openai:{name}@{}", server.url());
     let others = format!("chain.models:=['{}', 'reflex']", named("second", second));
-    let parameters = [&others, "chain.answer_timeout_s:=1.0", "chain.pause_s:=0.2", "endpoint.retries:=0"];
+    let parameters = [&others, "chain.answer_timeout_s:=3.0", "chain.pause_s:=0.2", "endpoint.retries:=0"];
     let mut arguments = vec!["--model".to_owned(), named("first", first), "--ros-args".to_owned()];
     arguments.extend(parameters.iter().flat_map(|parameter| ["-p".to_owned(), (*parameter).to_owned()]));
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -89,4 +90,26 @@ async fn what_reflex_does_not_understand_as_a_whole_is_not_gone_on_with() {
     assert_eq!((sent.status(), sent.started()), ("failed", vec!["base.go_to"]), "{sent:#?}");
     assert!(sent.output().contains("I can't tell what is left of it"), "{}", sent.output());
     assert!(sent.output().contains("It had still planned: \"base go to (bedroom)\""), "{}", sent.output());
+}
+
+#[tokio::test]
+async fn a_plan_that_acts_otherwise_than_the_task_says_waits_for_a_person() {
+    let to = |place: &str| calls([("base-go_to", json!({"place": place}))]);
+    let misread = model([to("bedroom"), to("kitchen"), says("EXECUTE"), says("I am in the kitchen.")]).await;
+    let mut test_robot = TestRobot::empty();
+    test_robot.start("sim", "cortex-sim", &[]).await;
+    test_robot.start_cortex_with(&misread).await;
+    let mut sending = test_robot.begin_send("go to the kitchen");
+    let asked = sending.wait_for_json("a question", |event| event["type"] == "cortex.question.asked").await;
+    let text = asked["data"]["text"].as_str().unwrap();
+    let doubt = "reflex reads the task otherwise: base go to (kitchen); the plan has: base go to (bedroom).";
+    assert!(text.contains(doubt), "{text}");
+    let (code, told, complained) = test_robot.run("cortex", &["deny", "the kitchen, I said"]).await;
+    assert_eq!(code, Some(0), "{told}{complained}");
+    let sent = finish_send(sending).await;
+    assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["base.go_to"]), "{sent:#?}");
+    let driven = sent.events.iter().find(|event| event["type"] == "cortex.step.started");
+    let place = driven.and_then(|event| event.pointer("/data/payload/arguments/place"));
+    assert_eq!(place, Some(&json!("kitchen")), "the drive that nobody doubts");
+    assert!(prompts(&misread)[1].contains("the kitchen, I said"), "the model has learnt why");
 }

@@ -97,7 +97,7 @@ async fn a_model_is_shown_the_skill_that_fits_and_the_names_of_others() {
 }
 
 #[tokio::test]
-async fn a_model_reads_a_skill_by_its_name_and_does_more_than_the_words_of_the_task() {
+async fn a_model_reads_a_skill_by_its_name_where_no_rule_finds_it() {
     let (mut test_robot, skills) = robot();
     write(&skills, "night-round", ROUND);
     test_robot.start("sim", "cortex-sim", &[]).await;
@@ -107,7 +107,7 @@ async fn a_model_reads_a_skill_by_its_name_and_does_more_than_the_words_of_the_t
         [read("nightround"), read("night-round"), plan, says("EXECUTE"), says("EXECUTE"), says("All is quiet.")];
     let model = model(script).await;
     test_robot.start_cortex_with(&model).await;
-    let sent = test_robot.send("go to the kitchen").await;
+    let sent = test_robot.send("see that all is well in the kitchen").await;
     let told = prompts(&model);
     assert!(told[1].contains("there is no skill 'nightround' (did you mean 'night-round'?)"), "{}", told[1]);
     assert!(told[2].contains("Go quietly, and say nothing."), "{}", told[2]);

@@ -66,6 +66,14 @@ pub(super) fn models(first: ModelChoice, settings: ModelSettings, chain: &ChainC
         request_timeout: settings.request_timeout,
         pause: seconds("chain.pause_s", chain.pause_s)?,
     };
+    let is_bounded = bounds.answer_timeout < bounds.request_timeout || (fallbacks.is_empty() && confirmation.is_none());
+    anyhow::ensure!(
+        is_bounded,
+        "configuration: chain.answer_timeout_s is {} and endpoint.request_timeout_s is {}; the first must be less, or no other \
+         model is ever asked in time",
+        bounds.answer_timeout.as_secs_f64(),
+        bounds.request_timeout.as_secs_f64()
+    );
     // `--model reflex` beside a chain in a file is a person who wants no other model.
     let is_reflex = first == ModelChoice::Reflex;
     if is_reflex {
@@ -116,8 +124,10 @@ mod tests {
             ("chain.confirmation_model", "reflex".into(), "can't be reflex"),
             ("chain.pause_s", 0.0.into(), "chain.pause_s"),
             ("chain.answer_timeout_s", (-1.0).into(), "chain.answer_timeout_s"),
+            ("chain.answer_timeout_s", 120.0.into(), "the first must be less"),
         ] {
-            let set = [("model", "openai:gpt-4o".into()), (key, value)];
+            let others = ("chain.models", vec!["reflex"].into());
+            let set = [("model", "openai:gpt-4o".into()), others, (key, value)];
             let error = load(&layers(&set)).unwrap_err().to_string();
             assert!(error.contains(says), "{key}: {error}");
         }

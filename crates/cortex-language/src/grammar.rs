@@ -164,6 +164,10 @@ pub(crate) struct Words {
     pub(crate) positions: PhraseSet,
     pub(crate) beforehand: PhraseSet,
     pub(crate) but_first: PhraseSet,
+    /// What follows is done after all that was said before.
+    pub(crate) afterwards: PhraseSet,
+    /// In what is done afterwards: it may say something of what is done before.
+    pub(crate) looking_back: PhraseSet,
     pub(crate) targets: PhraseSet,
     pub(crate) sources: PhraseSet,
     pub(crate) rests: PhraseSet,

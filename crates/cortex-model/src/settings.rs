@@ -109,7 +109,9 @@ pub enum BuildError {
     )]
     UnusableKey,
     /// The endpoint is known to refuse requests without a key.
-    #[error("{model} needs an API key; set {API_KEY_VARIABLE}, or name an endpoint of your own: openai:NAME@URL")]
+    #[error(
+        "{model} needs an API key; set {API_KEY_VARIABLE}, say in [keys] where it is, or name an endpoint of your own: openai:NAME@URL"
+    )]
     KeyMissing {
         /// Which model.
         model: String,

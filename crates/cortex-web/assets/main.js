@@ -176,7 +176,8 @@ function drawStrip() {
   const ill = overview.components.filter((one) => ['failed', 'silent', 'suspect'].includes(one.health));
   const unsettled = overview.unsettled?.length ?? 0;
   const error = model.last_error && !model.last_error.is_over ? model.last_error.message : '';
-  const key = JSON.stringify([overview.readiness, overview.stop?.stopped, model.name, model.requests, model.errors, error, ill.length, overview.components.length, unsettled, overview.paused, overview.lifecycle]);
+  const other = model.standbys?.[0];
+  const key = JSON.stringify([overview.readiness, overview.stop?.stopped, model.name, model.requests, model.errors, error, other, ill.length, overview.components.length, unsettled, overview.paused, overview.lifecycle]);
   remake(byId('strip'), key, () => [
     h('span.chip.live-chip', { 'aria-hidden': 'true' }),
     isRecording() ? null : h('span.chip', badge(...readiness), overview.readiness?.because && !overview.stop?.stopped ? h('span.quiet-text', bdi(cut(overview.readiness.because, 300))) : null),
@@ -184,7 +185,7 @@ function drawStrip() {
     overview.paused ? h('span.chip', badge('warn', 'Paused', 'waiting'), bdi(cut(overview.paused, 200))) : null,
     h('a.chip', { href: '#components' }, ill.length ? badge('bad', `${plural(ill.length, 'component')} with symptoms`, 'warning') : badge(overview.components.length ? 'good' : 'off', overview.components.length ? `${plural(overview.components.length, 'component')}, none with symptoms` : 'No components', overview.components.length ? 'success' : 'unknown')),
     unsettled ? h('a.chip', { href: '#components' }, badge('bad', `${plural(unsettled, 'call')} may still move`, 'warning')) : null,
-    isRecording() ? null : h('span.chip', badge(error ? 'bad' : 'off', model.name ? `Model ${cut(model.name, 60)}` : 'No model', error ? 'failed' : null), h('span.quiet-text', `${plural(model.requests, 'request')}, ${plural(model.errors, 'error')}`), error ? h('span', bdi(cut(error, 200))) : null),
+    isRecording() ? null : h('span.chip', badge(error ? 'bad' : 'off', model.name ? `Model ${cut(model.name, 60)}` : 'No model', error ? 'failed' : null), h('span.quiet-text', `${plural(model.requests, 'request')}, ${plural(model.errors, 'error')}`), error ? h('span', bdi(cut(error, 200))) : null, other && !error ? badge('warn', `${cut(other.model, 60)} answers in its place`, 'warning') : null),
   ]);
 }
 

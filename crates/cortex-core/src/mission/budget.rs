@@ -35,7 +35,7 @@ pub struct Prices {
 impl Mission {
     /// Books what a reply has cost.
     pub(super) fn book(&mut self, reply: &ChatReply) {
-        self.spending.book(reply, self.prices_of(reply));
+        self.spending.book(reply, self.setup.limits.prices, self.other_prices(reply));
         self.warn_about_budget();
     }
 
@@ -160,7 +160,7 @@ impl Mission {
             Expense::ModelCalls => return 1.0,
             Expense::Tokens => count(prompt.saturating_add(CLOSING_TOKENS)),
             Expense::Money => {
-                let prices = self.setup.limits.prices;
+                let prices = self.highest_prices();
                 (count(prompt) * prices.prompt + count(CLOSING_TOKENS) * prices.completion) / 1e6
             }
             Expense::Seconds | Expense::Metres | Expense::WattHours => return 0.0,

@@ -19,6 +19,9 @@ pub(super) struct Spending {
     /// Tokens that the last request for a plan or an answer held: about what the next one costs.
     #[serde(default)]
     closing_prompt_tokens: u64,
+    /// Of the tokens those, read and written, that other models than the first took, and what they cost.
+    #[serde(default)]
+    others: (u64, u64, f64),
     /// The meters that measure.
     live_meters: BTreeSet<Expense>,
     /// The meters that were reported as silent.
@@ -35,13 +38,24 @@ impl Spending {
     }
 
     /// Books the tokens of a reply, and what they cost.
-    pub(super) fn book(&mut self, reply: &ChatReply, prices: Prices) {
+    pub(super) fn book(&mut self, reply: &ChatReply, first: Prices, other: Option<Prices>) {
         let usage = &mut self.usage;
         usage.prompt_tokens = usage.prompt_tokens.saturating_add(reply.prompt_tokens);
         usage.completion_tokens = usage.completion_tokens.saturating_add(reply.completion_tokens);
         usage.tokens_estimated |= reply.tokens_estimated;
-        usage.cost +=
-            (count(reply.prompt_tokens) * prices.prompt + count(reply.completion_tokens) * prices.completion) / 1e6;
+        let cost = |prompt: u64, completion: u64, prices: Prices| {
+            (count(prompt) * prices.prompt + count(completion) * prices.completion) / 1e6
+        };
+        let (prompt, completion, paid) = &mut self.others;
+        if let Some(prices) = other {
+            *prompt = prompt.saturating_add(reply.prompt_tokens);
+            *completion = completion.saturating_add(reply.completion_tokens);
+            *paid += cost(reply.prompt_tokens, reply.completion_tokens, prices);
+        }
+        // From the totals, so that an older record replays to the last bit.
+        let (prompt_tokens, completion_tokens) =
+            (usage.prompt_tokens.saturating_sub(*prompt), usage.completion_tokens.saturating_sub(*completion));
+        usage.cost = cost(prompt_tokens, completion_tokens, first) + *paid;
     }
 
     /// Notes what the next request for closing words is likely to cost, by the last request for a plan.

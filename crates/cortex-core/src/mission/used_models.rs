@@ -27,10 +27,18 @@ impl Mission {
         }
     }
 
-    /// What the tokens of a reply cost.
-    pub(super) fn prices_of(&self, reply: &ChatReply) -> Prices {
+    /// What the tokens of a reply cost, if another model than the first has given it.
+    pub(super) fn other_prices(&self, reply: &ChatReply) -> Option<Prices> {
+        let used = reply.used.as_ref()?;
+        self.setup.limits.other_prices.get(&used.model).copied()
+    }
+
+    /// What tokens cost at most, whichever model answers.
+    pub(super) fn highest_prices(&self) -> Prices {
         let limits = &self.setup.limits;
-        let other = reply.used.as_ref().and_then(|used| limits.other_prices.get(&used.model));
-        other.copied().unwrap_or(limits.prices)
+        limits.other_prices.values().fold(limits.prices, |highest, prices| Prices {
+            prompt: highest.prompt.max(prices.prompt),
+            completion: highest.completion.max(prices.completion),
+        })
     }
 }

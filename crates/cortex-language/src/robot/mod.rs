@@ -170,6 +170,12 @@ impl Robot {
         tools.iter().filter_map(|index| Some((*index as usize, self.tools.get(*index as usize)?)))
     }
 
+    /// Whether the tool of this index speaks a text.
+    #[must_use]
+    pub fn speaks(&self, index: usize) -> bool {
+        self.those(&self.index.says).any(|(speaking, _)| speaking == index)
+    }
+
     pub(crate) fn tool(&self, index: usize) -> Option<&Tool> {
         self.tools.get(index)
     }

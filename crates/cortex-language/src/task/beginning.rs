@@ -17,8 +17,9 @@ pub struct Beginning {
     pub rest: String,
 }
 
-/// Reads as much of a text as comes, by its words, before the rest of it: up to a "then". Whatever might change the
-/// beginning, such as "unless", "instead" or "but first", must not be in the rest. None where nothing is left that way.
+/// Reads as much of a text as comes, by its words, before the rest of it: up to a "then". The rest must be one sentence, and
+/// hold nothing that might be about the beginning, such as "unless", "but first", "slowly" or "make sure". None where nothing is
+/// left that way.
 #[must_use]
 pub fn beginning(robot: &Robot, text: &str) -> Option<Beginning> {
     languages::of_text(text).into_iter().find_map(|language| {
@@ -46,17 +47,21 @@ impl Task<'_> {
     /// stands before them, and say nothing of it.
     fn afterwards(&self, end: usize, rest: &[Piece]) -> Option<usize> {
         let first = rest.first()?.range.start;
-        let sequence = &self.reader.language.words.sequence;
+        let afterwards = &self.reader.language.words.afterwards;
         let then = |at: usize| {
-            let length = sequence.length(self.words.get(at..).unwrap_or_default());
+            let length = afterwards.length(self.words.get(at..).unwrap_or_default());
             (length > 0).then_some(at + length)
         };
         let start = (end..=first).filter_map(then).next_back()?.max(first);
         let start = start + self.words.get(start..)?.iter().take_while(|word| word.kind == Kind::Mark).count();
         let words = self.words.get(start..)?;
         let goes_on = rest.iter().all(|piece| matches!(piece.joint, Joint::Soft | Joint::Strong));
+        let is_one_sentence =
+            !words.iter().rev().skip_while(|word| word.kind == Kind::Mark).any(|word| word.kind == Kind::Mark);
         let changes_nothing = self.reader.guarded(words).is_none_or(|(guard, _)| guard == Guard::Reference);
-        let but = &self.reader.language.facts.hints.but;
-        (goes_on && changes_nothing && !words.iter().any(|word| but.has(&word.text))).then_some(start)
+        let (sets, but) = (&self.reader.language.words, &self.reader.language.facts.hints.but);
+        let looks_back = |at: usize| sets.looking_back.length(words.get(at..).unwrap_or_default()) > 0;
+        let only_afterwards = !(0..words.len()).any(looks_back) && !words.iter().any(|word| but.has(&word.text));
+        (goes_on && is_one_sentence && changes_nothing && only_afterwards).then_some(start)
     }
 }

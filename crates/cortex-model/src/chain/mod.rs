@@ -18,6 +18,9 @@ mod standby;
 use breaker::{Admission, Breaker};
 pub(crate) use standby::{LastPlanner, Standby};
 
+/// How long the last model may take, however late it is: reflex, which may have to read what it has learnt.
+const LAST_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// How the models of a chain are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChainBounds {
@@ -158,7 +161,8 @@ impl ChatModel for Chain {
         for passage in passages {
             left -= 1;
             let remaining = deadline.saturating_duration_since(Instant::now());
-            let allowed = if left > 0 { remaining.min(self.bounds.answer_timeout) } else { remaining };
+            let allowed =
+                if left > 0 { remaining.min(self.bounds.answer_timeout) } else { remaining.max(LAST_TIMEOUT) };
             let label = passage.link.label.clone();
             let error = match timeout(allowed, passage.link.model.chat(request)).await {
                 Ok(Ok(reply)) => {

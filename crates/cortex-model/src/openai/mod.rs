@@ -107,8 +107,8 @@ impl OpenAiModel {
         }
         if error.kind == ModelErrorKind::Unauthorized && error.hint.is_empty() {
             error.hint = match self.key {
-                Some(_) => format!("Check the key in {}.", crate::API_KEY_VARIABLE),
-                None => format!("Set {} to a key of this endpoint.", crate::API_KEY_VARIABLE),
+                Some(_) => format!("Check its key: in {}, or where [keys] says.", crate::API_KEY_VARIABLE),
+                None => format!("Set {} to a key of this endpoint, or name it in [keys].", crate::API_KEY_VARIABLE),
             };
         }
         error

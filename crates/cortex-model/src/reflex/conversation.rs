@@ -10,6 +10,7 @@ use cortex_protocol::{MissionStatus, StepReport, StepStatus, TaskClass, ToolOutc
 use serde_json::{Map, Value};
 
 use super::small_talk::Itself;
+use super::toolbox::Toolbox;
 
 /// How the core notes a step that did not fit into the plan; it may be planned again.
 const CUT_NOTE: &str = "cut";
@@ -55,6 +56,10 @@ pub(super) struct Conversation<'r> {
     pub(super) calls: usize,
     /// What was said with the calls: why the task was read as it was.
     pub(super) remark: Option<&'r str>,
+    /// True if a person has said something in mid task.
+    pub(super) is_revised: bool,
+    /// Why plans ended, as it was said with their record.
+    ended_because: BTreeMap<u32, &'r str>,
     /// True if another model may have begun the task.
     pub(super) takes_over: bool,
     /// What that one planned and never began.
@@ -72,10 +77,12 @@ impl<'r> Conversation<'r> {
             match message {
                 Message::System { fragments } | Message::User { fragments } => {
                     let mut earlier: Option<&str> = None;
+                    let mut ended = None;
                     for fragment in fragments {
                         match fragment {
                             // What a person says in mid task takes its place, and may name what is in it.
                             Fragment::Task { text } | Fragment::Revision { text } => {
+                                read.is_revised = matches!(fragment, Fragment::Revision { .. });
                                 read.before = read.task.or(read.before);
                                 read.task = Some(text);
                                 read.remark = None;
@@ -84,6 +91,7 @@ impl<'r> Conversation<'r> {
                                 steps.clear();
                             }
                             Fragment::Ledger { steps: reports, .. } => {
+                                ended = reports.iter().map(|report| report.plan).max().or(ended);
                                 steps.extend(reports.iter().map(|report| ((report.plan, report.number.0), report)));
                                 // What was proposed before was carried out.
                                 read.rejection = None;
@@ -93,7 +101,10 @@ impl<'r> Conversation<'r> {
                                 earlier = turns.last().map(|turn| turn.task.as_str());
                             }
                             Fragment::Notice { text } if text == DISPUTED => read.disputed = earlier,
-                            Fragment::Notice { .. } => read.answer_was_not_enough = read.has_answered,
+                            Fragment::Notice { text } => {
+                                read.ended_because.extend(ended.map(|plan| (plan, text.as_str())));
+                                read.answer_was_not_enough = read.has_answered;
+                            }
                             Fragment::Identity { text } => read.identity = text.trim(),
                             Fragment::Abilities { tools } => read.abilities = tools,
                             Fragment::Context { context } => {
@@ -134,11 +145,17 @@ impl<'r> Conversation<'r> {
         read
     }
 
-    /// Goes on with a task that another model may have begun: what that one planned and never began does not count.
-    pub(super) fn take_over(&mut self) {
+    /// Goes on with a task that another model may have begun. What it never began of a plan that ended because of `why` alone
+    /// does not count. What it saw before it did something may not be so any more.
+    pub(super) fn take_over(&mut self, why: &str) {
         self.takes_over = true;
         let steps = std::mem::take(&mut self.steps);
-        (self.never_begun, self.steps) = steps.into_iter().partition(|report| report.status == StepStatus::Blocked);
+        let is_by_us = |plan: u32| self.ended_because.get(&plan).is_some_and(|because| because.contains(why));
+        let never_begun = |report: &&StepReport| report.status == StepStatus::Blocked && is_by_us(report.plan);
+        (self.never_begun, self.steps) = steps.into_iter().partition(never_begun);
+        if !self.steps.is_empty() {
+            self.research.clear();
+        }
     }
 
     /// What the robot knows of itself: the words of the configuration, and what is on record of it.
@@ -150,6 +167,17 @@ impl<'r> Conversation<'r> {
         let about = [self.identity, on_record(ABOUT).unwrap_or_default()];
         let about = about.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
         Itself { about, limits: on_record(LIMITS).unwrap_or_default() }
+    }
+
+    /// The tools of the request, as the task is read with them.
+    pub(super) fn toolbox(&self, request: &'r ChatRequest) -> Toolbox<'r> {
+        // A call of what is only told of is refused by the core, with the reason, and one of what is away waits for it.
+        Toolbox::new(request.tools.iter().chain(self.abilities).chain(self.away.iter().copied()))
+    }
+
+    /// The steps that ended as they should.
+    pub(super) fn done(&self) -> impl Iterator<Item = &'r StepReport> {
+        self.steps.iter().copied().filter(|report| report.status == StepStatus::Success)
     }
 
     /// The first step that did not end as it should.

@@ -85,7 +85,7 @@ impl ChatModel for Reflex {
             Purpose::Plan => {
                 let mut conversation = Conversation::read(request);
                 if self.takes_over {
-                    conversation.take_over();
+                    conversation.take_over(take_over::NOT_MY_PLAN);
                 }
                 let Some(wordings) = &self.wordings else {
                     return Ok(plan(request, &conversation, &Wordings::default()).reply);
@@ -149,13 +149,11 @@ fn go_on(request: &ChatRequest, conversation: &Conversation<'_>, known: &Wording
         return declined(format!("What I made of the task was not accepted: {reason}")).into();
     }
     if conversation.takes_over
-        && let Some(declined) = take_over::sees_too_little(request)
+        && let Some(declined) = take_over::knows_too_little(request, conversation)
     {
         return declined;
     }
-    // A call of what is only told of is refused by the core, with the reason, and one of what is away waits for it.
-    let tools = request.tools.iter().chain(conversation.abilities).chain(conversation.away.iter().copied());
-    let toolbox = Toolbox::new(tools);
+    let toolbox = conversation.toolbox(request);
     if toolbox.len() == 0 {
         return declined("Nothing that could be done is discovered on the robot yet. Nothing was done.".to_owned())
             .into();

@@ -164,6 +164,17 @@ fn choices(property: &Value, root: &Value) -> Option<Vec<Value>> {
     (!values.is_empty()).then_some(values)
 }
 
+/// Returns true if two values say the same: numbers about, texts whatever their case.
+pub(super) fn is_same(one: &Value, other: &Value) -> bool {
+    /// Two numbers are the same if they differ by less than this share.
+    const SHARE: f64 = 1e-6;
+    match (one.as_f64(), other.as_f64(), one.as_str(), other.as_str()) {
+        (Some(one), Some(other), ..) => (one - other).abs() <= SHARE * one.abs().max(other.abs()),
+        (.., Some(one), Some(other)) => one.trim().to_lowercase() == other.trim().to_lowercase(),
+        _ => one == other,
+    }
+}
+
 /// A value as a person says it: `living room` for `living_room`.
 pub(super) fn spoken(value: &Value) -> String {
     match value {

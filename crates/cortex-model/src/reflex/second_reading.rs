@@ -1,77 +1,81 @@
 //! What reflex reads in a task that another model plans: where it understands the whole task, and the plan acts otherwise,
 //! somebody has misread it, and a person should say who.
 //!
-//! Otherwise means an act that the task does not ask for, such as another tool, another place or once more. Looks are free, so
-//! is the order, and texts that are to be spoken or written are for the model to word; where the task asks for a look, what it
-//! brings may be spoken, too ("tell me what you see"). What a skill tells without steps that
-//! can be read may ask for more than the task's words, so nothing is said against a plan that was made with one.
+//! Otherwise means an act that the task does not ask for: another tool, another value, or once more than was said. Looks are
+//! free, so is the order, and so is what is only spoken. A plan that leaves open what the task says is otherwise, too: whatever
+//! is filled in later is not read again. Where a skill without steps that can be read fits the task by itself, it may ask for
+//! more than the words of the task, and nothing is said.
 
-use cortex_core::context::READ_SKILL;
 use cortex_core::fragment::capped;
-use cortex_core::{CallArguments, ChatRequest, ModelCall, PassageKind, ToolKind};
+use cortex_core::mission::FIND_TOOLS;
+use cortex_core::{CallArguments, ChatRequest, ModelCall, PassageKind, ToolDefinition, ToolKind};
 use cortex_language::{Part, Understanding, name_words};
 use serde_json::{Map, Value};
 
 use super::conversation::Conversation;
 use super::procedure::{self, Procedure};
 use super::schema::{self, Kind};
-use super::toolbox::Toolbox;
+use super::toolbox::{Toolbox, is_name_of};
 use super::{answers, word_for_word};
 
 /// Most characters of what is told.
 const TOLD_CHARACTERS: usize = 500;
-/// Two numbers are the same if they differ by less than this share.
-const SAME: f64 = 1e-6;
 
 /// An act that a task asks for. What it leaves open is not in the arguments.
-struct Act {
-    tool: String,
+struct Act<'r> {
+    tool: &'r ToolDefinition,
     arguments: Map<String, Value>,
-}
-
-/// What a task asks for.
-#[derive(Default)]
-struct Asked {
-    acts: Vec<Act>,
-    /// Whether it asks for a look, too.
-    looks: bool,
 }
 
 /// What speaks against these calls, in words for a person. None: nothing, or the task is not understood as a whole.
 pub(crate) fn doubt(request: &ChatRequest, calls: &[ModelCall]) -> Option<String> {
-    let acts = |call: &&ModelCall| request.tools.iter().any(|tool| tool.name == call.name && acts(tool.kind));
-    let planned: Vec<&ModelCall> = calls.iter().filter(acts).collect();
-    if planned.is_empty() {
+    // Of what is not told of, another tool may fit the words better.
+    if request.tools.iter().any(|tool| tool.name == FIND_TOOLS) {
         return None;
     }
     let conversation = Conversation::read(request);
-    let toolbox = Toolbox::new(&request.tools);
-    let Asked { acts: asked, looks } = asked_for(&toolbox, &conversation)?;
-    let mut open: Vec<&Act> = asked.iter().collect();
+    let toolbox = conversation.toolbox(request);
+    let acting = |call: &&ModelCall| toolbox.named(&call.name).is_some_and(|tool| moves(&toolbox, tool));
+    let planned: Vec<&ModelCall> = calls.iter().filter(acting).collect();
+    if planned.is_empty() {
+        return None;
+    }
+    let asked = asked_for(&toolbox, &conversation)?;
+    let mut open: Vec<&Act<'_>> = asked.iter().collect();
+    // What is done was asked for once.
+    for report in conversation.done() {
+        take(&mut open, |act| is_name_of(&act.tool.name, report.tool.as_str()) && is_asked(&report.arguments, act));
+    }
     let is_otherwise = |call: &&&ModelCall| {
-        let found = open.iter().position(|act| is_asked(request, call, act));
-        found.map(|at| open.remove(at)).is_none() && !(looks && tells_findings(request, call))
+        let CallArguments::Object(given) = &call.arguments else { return false };
+        !take(&mut open, |act| is_name_of(&act.tool.name, &call.name) && is_asked(given, act))
     };
     let otherwise: Vec<String> = planned.iter().filter(is_otherwise).map(|call| planned_words(call)).collect();
     if otherwise.is_empty() {
         return None;
     }
-    let asked: Vec<String> = asked.iter().map(|act| words(&act.tool, &act.arguments)).collect();
-    let asked = if asked.is_empty() { "nothing that acts".to_owned() } else { asked.join("; ") };
+    let asked: Vec<String> = asked.iter().map(|act| answers::call(&act.tool.name, &act.arguments, &[])).collect();
+    let asked = if asked.is_empty() { "nothing that moves".to_owned() } else { asked.join("; ") };
     let text = format!("reflex reads the task otherwise: {asked}; the plan has: {}", otherwise.join("; "));
     Some(capped(&text, TOLD_CHARACTERS))
 }
 
-fn acts(kind: ToolKind) -> bool {
-    matches!(kind, ToolKind::Act | ToolKind::ActInBackground)
+/// Takes the first that fits; says whether there was one.
+fn take(open: &mut Vec<&Act<'_>>, fits: impl Fn(&Act<'_>) -> bool) -> bool {
+    let found = open.iter().position(|act| fits(act));
+    found.map(|at| open.remove(at)).is_some()
+}
+
+/// Whether a tool does more to the world than to speak.
+fn moves(toolbox: &Toolbox<'_>, tool: &ToolDefinition) -> bool {
+    matches!(tool.kind, ToolKind::Act | ToolKind::ActInBackground) && !toolbox.speaks(tool)
 }
 
 /// The acts that the task asks for, whatever its conditions bring. None where it is not understood as a whole.
-fn asked_for(toolbox: &Toolbox<'_>, conversation: &Conversation<'_>) -> Option<Asked> {
-    let task = conversation.task?;
+fn asked_for<'r>(toolbox: &Toolbox<'r>, conversation: &Conversation<'_>) -> Option<Vec<Act<'r>>> {
+    let task = conversation.task.filter(|_| !conversation.is_revised)?;
     let tells_more = |kind: &PassageKind| matches!(kind, PassageKind::Skill { procedure } if procedure.is_empty());
-    let read_one = conversation.research.iter().any(|asked| asked.name == READ_SKILL.replace('.', "-"));
-    if read_one || conversation.on_record.iter().any(|passage| tells_more(&passage.kind)) {
+    if conversation.on_record.iter().any(|passage| tells_more(&passage.kind)) {
         return None;
     }
     let parts = match procedure::read(toolbox, conversation) {
@@ -82,79 +86,49 @@ fn asked_for(toolbox: &Toolbox<'_>, conversation: &Conversation<'_>) -> Option<A
             _ => word_for_word::read(toolbox, task)?,
         },
     };
-    let mut asked = Asked::default();
+    let mut asked = Vec::new();
     add_acts(toolbox, &parts, &mut asked).then_some(asked)
 }
 
 /// Returns false if something is said to which a model may find an answer of its own.
-fn add_acts(toolbox: &Toolbox<'_>, parts: &[Part], asked: &mut Asked) -> bool {
+fn add_acts<'r>(toolbox: &Toolbox<'r>, parts: &[Part], asked: &mut Vec<Act<'r>>) -> bool {
     parts.iter().all(|part| match part {
         Part::Talk(_) => false,
         Part::If { then, otherwise, .. } => add_acts(toolbox, then, asked) && add_acts(toolbox, otherwise, asked),
         Part::Call { call, .. } => {
-            match toolbox.tool_of(part) {
-                Some(tool) if acts(tool.kind) => {
-                    asked.acts.push(Act { tool: tool.name.clone(), arguments: call.arguments.clone() });
-                }
-                _ => asked.looks = true,
-            }
+            let tool = toolbox.tool_of(part).filter(|tool| moves(toolbox, tool));
+            asked.extend(tool.map(|tool| Act { tool, arguments: call.arguments.clone() }));
             true
         }
-        Part::Tell { .. } => {
-            asked.acts.extend(toolbox.tool_of(part).map(|tool| Act { tool: tool.name.clone(), arguments: Map::new() }));
-            true
+        Part::Tell { .. } => true,
+    })
+}
+
+/// Whether these arguments are what the act asks for, as far as the act says it.
+fn is_asked(given: &Map<String, Value>, act: &Act<'_>) -> bool {
+    schema::parameters(&act.tool.parameters).iter().all(|parameter| {
+        let Some(asked) = act.arguments.get(&parameter.name) else { return true };
+        let by_default = || act.tool.parameters.get("properties")?.get(&parameter.name)?.get("default");
+        let Some(given) = given.get(&parameter.name).or_else(by_default) else { return false };
+        match (&parameter.kind, given.as_str(), asked.as_str()) {
+            (Kind::Text(_), Some(given), Some(asked)) => is_worded_alike(given, asked),
+            _ => schema::is_same(given, asked),
         }
     })
 }
 
-/// Whether a call does what the act asks for, as far as the act says it.
-fn is_asked(request: &ChatRequest, call: &ModelCall, act: &Act) -> bool {
-    let CallArguments::Object(given) = &call.arguments else { return true };
-    let Some(tool) = request.tools.iter().find(|tool| tool.name == call.name) else { return true };
-    call.name == act.tool
-        && schema::parameters(&tool.parameters).iter().all(|parameter| {
-            let Some(asked) = act.arguments.get(&parameter.name) else { return true };
-            match given.get(&parameter.name) {
-                _ if matches!(parameter.kind, Kind::Text(_)) => true,
-                Some(given) => is_open(given) || is_same(given, asked),
-                None => false,
-            }
-        })
-}
-
-/// Whether a call takes nothing but texts, and one of them tells what a look brings.
-fn tells_findings(request: &ChatRequest, call: &ModelCall) -> bool {
-    let CallArguments::Object(given) = &call.arguments else { return false };
-    let Some(tool) = request.tools.iter().find(|tool| tool.name == call.name) else { return false };
-    let parameters = schema::parameters(&tool.parameters);
-    let is_text = |name: &String| {
-        parameters.iter().any(|parameter| parameter.name == *name && matches!(parameter.kind, Kind::Text(_)))
-    };
-    given.keys().all(is_text) && given.values().any(is_open)
-}
-
-/// What is filled in later, by what an earlier step brings.
-fn is_open(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| text.contains('<') && text.contains('>'))
-}
-
-fn is_same(one: &Value, other: &Value) -> bool {
-    match (one.as_f64(), other.as_f64(), one.as_str(), other.as_str()) {
-        (Some(one), Some(other), ..) => (one - other).abs() <= SAME * one.abs().max(other.abs()),
-        (.., Some(one), Some(other)) => one.trim().to_lowercase() == other.trim().to_lowercase(),
-        _ => one == other,
-    }
+/// Whether one of two texts holds the other, whatever their case and marks: "the kitchen" and "kitchen".
+fn is_worded_alike(one: &str, other: &str) -> bool {
+    let (one, other) = (name_words(one).join(" "), name_words(other).join(" "));
+    let holds = |long: &str, short: &str| !short.is_empty() && format!(" {long} ").contains(&format!(" {short} "));
+    one == other || holds(&one, &other) || holds(&other, &one)
 }
 
 fn planned_words(call: &ModelCall) -> String {
     match &call.arguments {
-        CallArguments::Object(arguments) => words(&call.name, arguments),
+        CallArguments::Object(arguments) => answers::call(&call.name, arguments, &[]),
         CallArguments::Malformed { .. } => name_words(&call.name).join(" "),
     }
-}
-
-fn words(tool: &str, arguments: &Map<String, Value>) -> String {
-    answers::call(tool, arguments, &[])
 }
 
 #[cfg(test)]
@@ -182,15 +156,13 @@ mod tests {
 
     fn request(task: &str, record: Vec<ContextPassage>) -> ChatRequest {
         let places = json!({"place": {"enum": ["kitchen", "bedroom", "office"]}});
+        let percent = json!({"percent": {"type": "number", "default": 20}});
+        let dim = tool("light-dim", ToolKind::Act, &percent, "dim the light to {percent} percent");
         let tools = vec![
             tool("base-go_to", ToolKind::Act, &places, "go to {place}"),
             tool("camera-look", ToolKind::Look, &json!({}), "look around"),
-            tool(
-                "light-dim",
-                ToolKind::Act,
-                &json!({"percent": {"type": "number"}}),
-                "dim the light to {percent} percent",
-            ),
+            dim,
+            tool("arm-grasp", ToolKind::Act, &json!({"thing": {"type": "string"}}), "grasp the {thing}"),
             tool("speaker-say", ToolKind::Act, &json!({"text": {"type": "string"}}), "say {text}"),
         ];
         let context = Context { passages: record, ..Context::default() };
@@ -200,12 +172,12 @@ mod tests {
     }
 
     fn said_against(task: &str, record: Vec<ContextPassage>, calls: &[(&str, Value)]) -> Option<String> {
-        let call = |(name, arguments): &(&str, Value)| ModelCall {
-            id: String::new(),
-            name: (*name).to_owned(),
-            arguments: CallArguments::read(&arguments.to_string()),
-        };
-        doubt(&request(task, record), &calls.iter().map(call).collect::<Vec<_>>())
+        doubt(&request(task, record), &calls.iter().map(call_of).collect::<Vec<_>>())
+    }
+
+    fn call_of((name, arguments): &(&str, Value)) -> ModelCall {
+        let arguments = CallArguments::read(&arguments.to_string());
+        ModelCall { id: String::new(), name: (*name).to_owned(), arguments }
     }
 
     fn go(place: &str) -> (&'static str, Value) {
@@ -223,37 +195,50 @@ mod tests {
     #[test]
     fn another_act_another_place_and_an_act_more_are_told() {
         let kitchen = "base go to (kitchen)";
+        let dim = |percent: f64| ("light-dim", json!({"percent": percent}));
+        let (two, cup) = ("base go to (kitchen); base go to (bedroom)", ("arm-grasp", json!({"thing": "knife"})));
         for (task, calls, asked, has) in [
             ("go to the kitchen", vec![go("bedroom")], kitchen, "base go to (bedroom)"),
             ("go to the kitchen", vec![go("kitchen"), go("kitchen")], kitchen, kitchen),
-            ("go to the kitchen", vec![go("kitchen"), say("Hi")], kitchen, "speaker say (Hi)"),
-            ("look around", vec![look(), go("kitchen")], "nothing that acts", kitchen),
-            ("go to the kitchen", vec![go("kitchen"), say("<what I see>")], kitchen, "speaker say (<what I see>)"),
             (
-                "dim the light to 20 percent",
-                vec![("light-dim", json!({"percent": 80}))],
-                "light dim (20)",
-                "light dim (80)",
+                "go to the kitchen and then to the bedroom",
+                vec![go("office"), go("bedroom")],
+                two,
+                "base go to (office)",
             ),
+            ("go to the kitchen", vec![("base.go_to", json!({"place": "bedroom"}))], kitchen, "base go to (bedroom)"),
+            ("go to the kitchen", vec![go("kitchen"), dim(3.0)], kitchen, "light dim (3)"),
+            ("look around", vec![look(), go("kitchen")], "nothing that moves", kitchen),
+            ("say hello", vec![say("Hello!"), go("kitchen")], "nothing that moves", kitchen),
+            ("grasp the mug", vec![cup], "arm grasp (mug)", "arm grasp (knife)"),
+            ("dim the light to 20 percent", vec![dim(80.0)], "light dim (20)", "light dim (80)"),
         ] {
             let told = said_against(task, Vec::new(), &calls);
             assert_eq!(told, Some(format!("reflex reads the task otherwise: {asked}; the plan has: {has}")), "{task}");
         }
     }
 
+    /// What is filled in later is not read again: `<each place>` drove to all of them.
     #[test]
-    fn what_the_task_asks_for_is_not_doubted_in_any_order_and_wording() {
+    fn regression_what_a_plan_left_open_was_taken_for_what_the_task_says() {
+        for open in ["<each place>", "<the place that I see>", "<output of step 1>", "to <output of step 1>"] {
+            assert!(said_against("go to the kitchen", Vec::new(), &[look(), go(open)]).is_some(), "{open}");
+        }
+    }
+
+    #[test]
+    fn what_the_task_asks_for_is_not_doubted_in_any_order_and_with_any_words() {
+        let grasp = |thing: &str| ("arm-grasp", json!({"thing": thing}));
         for (task, calls) in [
             ("go to the kitchen", vec![go("Kitchen")]),
             ("go to the kitchen", vec![look()]),
-            ("go to the kitchen", vec![look(), go("kitchen"), look()]),
+            ("go to the kitchen", vec![look(), go("kitchen"), look(), say("I am here.")]),
             ("go to the kitchen and then to the bedroom", vec![go("bedroom"), go("kitchen")]),
             ("go to the kitchen and then to the bedroom", vec![go("bedroom")]),
-            ("go to the kitchen", vec![go("<the place that I see>")]),
-            ("say \"dinner is ready\"", vec![say("Dinner is ready!")]),
+            ("grasp the mug", vec![grasp("the red Mug")]),
             ("look around and say what you see", vec![look(), say("<what is there>")]),
-            ("go to the kitchen and look around", vec![go("kitchen"), look(), say("I see: <output of step 2>")]),
-            ("dim the light to 20 percent", vec![("light-dim", json!({"percent": 20.0}))]),
+            ("dim the light to 20 percent", vec![("light-dim", json!({"percent": 20}))]),
+            ("dim the light to 20 percent", vec![("light-dim", json!({}))]),
         ] {
             assert_eq!(said_against(task, Vec::new(), &calls), None, "{task} {calls:?}");
         }
@@ -262,23 +247,43 @@ mod tests {
     #[test]
     fn nothing_is_said_of_what_is_not_understood_as_a_whole() {
         for task in ["go to the kitchen and cheer everybody up", "fetch my slippers", "hello", "what can you do?"] {
-            assert_eq!(said_against(task, Vec::new(), &[go("bedroom"), say("Hi")]), None, "{task}");
+            assert_eq!(said_against(task, Vec::new(), &[go("bedroom")]), None, "{task}");
         }
+        let mut some = request("go to the kitchen", Vec::new());
+        some.tools.push(tool(FIND_TOOLS, ToolKind::BuiltIn, &json!({}), "find tools"));
+        let call = call_of(&go("bedroom"));
+        assert_eq!(doubt(&some, std::slice::from_ref(&call)), None, "it sees only some of the tools");
+        let mut revised = request("go to the kitchen", Vec::new());
+        let said = vec![Fragment::Revision { text: "and then to the office".to_owned() }];
+        revised.messages.push(Message::User { fragments: said });
+        assert_eq!(doubt(&revised, &[call]), None, "the rest of the task still stands");
     }
 
     #[test]
-    fn a_skill_may_ask_for_more_than_the_words_of_the_task() {
+    fn what_is_done_was_asked_for_once() {
+        let mut request = request("go to the kitchen", Vec::new());
+        let report = json!({
+            "plan": 1, "number": 1, "tool": "base.go_to", "arguments": {"place": "kitchen"}, "status": "SUCCESS",
+            "outcome": null, "note": "", "duration": null, "instead_of": [],
+        });
+        let steps = vec![serde_json::from_value(report).unwrap()];
+        request.messages.push(Message::User { fragments: vec![Fragment::Ledger { steps, outputs: 0 }] });
+        assert!(doubt(&request, &[call_of(&go("kitchen"))]).is_some());
+    }
+
+    #[test]
+    fn a_skill_that_fits_by_itself_may_ask_for_more_than_the_words_of_the_task() {
         let passage = |procedure: &[&str]| ContextPassage {
             source: "skills".to_owned(),
             place: "visiting".to_owned(),
             as_of: None,
-            text: "Say hello in each room.".to_owned(),
+            text: "Dim the light in each room.".to_owned(),
             relevance: 1.0,
             kind: PassageKind::Skill { procedure: procedure.iter().map(|step| (*step).to_owned()).collect() },
         };
-        let plan = [go("kitchen"), say("Hello!")];
+        let plan = [go("kitchen"), ("light-dim", json!({"percent": 20}))];
         assert_eq!(said_against("go to the kitchen", vec![passage(&[])], &plan), None);
-        let steps = ["go to the kitchen", "say hello"];
+        let steps = ["go to the kitchen", "dim the light to 20 percent"];
         assert_eq!(said_against("go to the kitchen", vec![passage(&steps)], &plan), None);
         assert!(said_against("go to the kitchen", vec![passage(&steps)], &[go("office")]).is_some());
     }

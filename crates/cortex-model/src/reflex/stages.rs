@@ -5,13 +5,13 @@
 //! where the record of the mission ends. Nothing is remembered between requests.
 
 use cortex_core::{CallArguments, ModelCall};
-use cortex_language::{Condition, Part, Usage};
+use cortex_language::{Call, Condition, Part, Usage};
 use cortex_protocol::{StepReport, ToolOutcome};
 use serde_json::{Map, Value, json};
 
 use super::conversation::Conversation;
-use super::readable;
-use super::toolbox::{Toolbox, usage_of};
+use super::toolbox::{Toolbox, is_name_of, usage_of};
+use super::{readable, schema};
 
 /// Most planning tools that are asked at once; the core takes no more.
 const QUESTIONS_AT_ONCE: usize = 16;
@@ -208,18 +208,20 @@ impl<'r> Walk<'_, 'r, '_> {
         Some(Next::Calls(calls))
     }
 
-    /// The record knows canonical names, the request those on the wire.
+    /// The record knows canonical names, the request those on the wire. What another model did must have been called with the
+    /// values of the part, too.
     fn is_step_of(&self, part: &Part, report: &StepReport) -> bool {
-        let Some(wire) = self.toolbox.tool_of(part).map(|tool| tool.name.as_str()) else { return false };
-        let plain: String = report
-            .tool
-            .as_str()
-            .chars()
-            .map(|next| if next.is_ascii_alphanumeric() || next == '_' { next } else { '-' })
-            .collect();
-        // Long and doubtful names end in a hash.
-        let begins = wire.rsplit_once('-').is_some_and(|(begin, hash)| hash.len() == 8 && plain.starts_with(begin));
-        plain == wire || begins
+        let Some(tool) = self.toolbox.tool_of(part) else { return false };
+        let has_values = |call: &Call| {
+            call.arguments
+                .iter()
+                .all(|(name, value)| report.arguments.get(name).is_some_and(|given| schema::is_same(given, value)))
+        };
+        let is_as_asked = match part {
+            Part::Call { call, .. } if self.conversation.takes_over => has_values(call),
+            _ => true,
+        };
+        is_name_of(&tool.name, report.tool.as_str()) && is_as_asked
     }
 
     /// The arguments of a part in a plan whose first step is the part `first`.

@@ -50,6 +50,16 @@ impl<'r> Toolbox<'r> {
         }
     }
 
+    /// The tool that this names.
+    pub(super) fn named(&self, written: &str) -> Option<&'r ToolDefinition> {
+        self.tools.iter().copied().find(|tool| is_name_of(&tool.name, written))
+    }
+
+    /// Returns true if the tool does nothing but speak.
+    pub(super) fn speaks(&self, tool: &ToolDefinition) -> bool {
+        self.tools.iter().position(|known| known.name == tool.name).is_some_and(|index| self.robot.speaks(index))
+    }
+
     /// The words of the tools' names and sentences.
     pub(super) fn words(&self) -> BTreeSet<String> {
         let texts = self.tools.iter().flat_map(|tool| std::iter::once(&tool.name).chain(&tool.phrases));
@@ -93,6 +103,15 @@ pub(super) fn calls_of(parts: &[Part]) -> Option<Vec<Call>> {
         Part::If { .. } | Part::Tell { .. } | Part::Talk(_) => None,
     };
     parts.iter().map(call).collect()
+}
+
+/// Returns true if this names the tool: by its name on the wire, or by the canonical name written out.
+pub(super) fn is_name_of(wire: &str, written: &str) -> bool {
+    let plain: String =
+        written.chars().map(|next| if next.is_ascii_alphanumeric() || next == '_' { next } else { '-' }).collect();
+    // Long and doubtful names end in a hash.
+    let begins = wire.rsplit_once('-').is_some_and(|(begin, hash)| hash.len() == 8 && plain.starts_with(begin));
+    plain == wire || begins
 }
 
 /// In which phase the tool may be called.
