@@ -95,7 +95,9 @@ async fn what_reflex_does_not_understand_as_a_whole_is_not_gone_on_with() {
 #[tokio::test]
 async fn a_plan_that_acts_otherwise_than_the_task_says_waits_for_a_person() {
     let to = |place: &str| calls([("base-go_to", json!({"place": place}))]);
-    let misread = model([to("bedroom"), to("kitchen"), says("EXECUTE"), says("I am in the kitchen.")]).await;
+    let instead = json!({"instead_of": [{"step": 1, "steps": ["1.1"]}]});
+    let rightly = calls([("base-go_to", json!({"place": "kitchen"})), ("arrange_plan", instead)]);
+    let misread = model([to("bedroom"), rightly, says("EXECUTE"), says("I am in the kitchen.")]).await;
     let mut test_robot = TestRobot::empty();
     test_robot.start("sim", "cortex-sim", &[]).await;
     test_robot.start_cortex_with(&misread).await;

@@ -6,7 +6,7 @@ use crate::languages;
 use crate::reading::Reader;
 use crate::robot::Robot;
 use crate::sentence;
-use crate::tokens::Kind;
+use crate::tokens::{Kind, MAX_TOKENS};
 
 /// The beginning of a text, and the rest of it as written.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +23,7 @@ pub struct Beginning {
 #[must_use]
 pub fn beginning(robot: &Robot, text: &str) -> Option<Beginning> {
     languages::of_text(text).into_iter().find_map(|language| {
-        let mut words = sentence::words(text, language).ok()?;
+        let mut words = sentence::words(text, language).ok().filter(|words| words.len() <= MAX_TOKENS)?;
         tidy(&mut words, robot, language);
         let task = Task { reader: Reader { robot, language, text }, words: &words, earlier: &Earlier::default() };
         let pieces = task.pieces();

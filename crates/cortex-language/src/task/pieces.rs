@@ -68,6 +68,8 @@ impl Task<'_> {
                 (Some(Joint::Strong), 1)
             } else if corrects {
                 (Some(Joint::Correction), corrections)
+            } else if self.done_with(rest) > 0 {
+                (Some(Joint::After), self.done_with(rest))
             } else if language.words.sequence.length(rest) > 0 {
                 (Some(Joint::Strong), language.words.sequence.length(rest))
             } else if but_first > 0 {
@@ -254,6 +256,14 @@ impl Task<'_> {
         let gerund = next.is_some_and(|next| self.reader.language.form(&next.text) != crate::language::Form::Plain);
         let goes_on = at > 0 && is_after && !subject && !gerund;
         (if goes_on { Joint::Strong } else { Joint::After }, length)
+    }
+
+    /// Returns the length of "when you are done" where it says with what: "when you are done shutting the gate". That comes first.
+    fn done_with(&self, rest: &[Word]) -> usize {
+        let language = self.reader.language;
+        let length = language.words.sequence.length(rest);
+        let gerund = rest.get(length).is_some_and(|next| language.form(&next.text) != crate::language::Form::Plain);
+        if gerund && language.words.after.length(rest) > 0 { length } else { 0 }
     }
 
     /// "Honk once, then ..." says how often: nothing is said to come after.

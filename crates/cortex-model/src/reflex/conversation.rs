@@ -58,6 +58,8 @@ pub(super) struct Conversation<'r> {
     pub(super) remark: Option<&'r str>,
     /// True if a person has said something in mid task.
     pub(super) is_revised: bool,
+    /// How many of the findings are older than the last record of a plan.
+    found_before: usize,
     /// Why plans ended, as it was said with their record.
     ended_because: BTreeMap<u32, &'r str>,
     /// True if another model may have begun the task.
@@ -87,11 +89,13 @@ impl<'r> Conversation<'r> {
                                 read.task = Some(text);
                                 read.remark = None;
                                 read.research.clear();
+                                read.found_before = 0;
                                 read.rejection = None;
                                 steps.clear();
                             }
                             Fragment::Ledger { steps: reports, .. } => {
                                 ended = reports.iter().map(|report| report.plan).max().or(ended);
+                                read.found_before = read.research.len();
                                 steps.extend(reports.iter().map(|report| ((report.plan, report.number.0), report)));
                                 // What was proposed before was carried out.
                                 read.rejection = None;
@@ -153,9 +157,7 @@ impl<'r> Conversation<'r> {
         let is_by_us = |plan: u32| self.ended_because.get(&plan).is_some_and(|because| because.contains(why));
         let never_begun = |report: &&StepReport| report.status == StepStatus::Blocked && is_by_us(report.plan);
         (self.never_begun, self.steps) = steps.into_iter().partition(never_begun);
-        if !self.steps.is_empty() {
-            self.research.clear();
-        }
+        self.research.drain(..self.found_before.min(self.research.len()));
     }
 
     /// What the robot knows of itself: the words of the configuration, and what is on record of it.

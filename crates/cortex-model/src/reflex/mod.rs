@@ -188,6 +188,10 @@ fn understood(
     };
     match &understanding {
         Understanding::Understood(parts) => carry_out(toolbox, parts, conversation, None),
+        // What the other model did answers no question.
+        Understanding::Unsure { .. } if conversation.takes_over && !conversation.steps.is_empty() => {
+            take_over::lost(conversation)
+        }
         Understanding::Unsure { clause, offers } => {
             let unclear = Unclear { task, clause, offers, known, can_ask };
             match clarification::clarified(toolbox, &unclear, conversation) {

@@ -10,6 +10,7 @@ use cortex_core::fragment::capped;
 use cortex_core::mission::FIND_TOOLS;
 use cortex_core::{CallArguments, ChatRequest, ModelCall, PassageKind, ToolDefinition, ToolKind};
 use cortex_language::{Part, Understanding, name_words};
+use cortex_protocol::TaskClass;
 use serde_json::{Map, Value};
 
 use super::conversation::Conversation;
@@ -42,13 +43,17 @@ pub(crate) fn doubt(request: &ChatRequest, calls: &[ModelCall]) -> Option<String
     }
     let asked = asked_for(&toolbox, &conversation)?;
     let mut open: Vec<&Act<'_>> = asked.iter().collect();
-    // What is done was asked for once.
-    for report in conversation.done() {
-        take(&mut open, |act| is_name_of(&act.tool.name, report.tool.as_str()) && is_asked(&report.arguments, act));
+    // What is done was asked for once, but for an order that goes on in rounds.
+    if conversation.class != Some(TaskClass::StandingOrder) {
+        for report in conversation.done() {
+            take(&mut open, |act| is_name_of(&act.tool.name, report.tool.as_str()) && is_asked(&report.arguments, act));
+        }
     }
+    // Done for each of a list, with all acts that stand between.
+    let repeats = calls.iter().any(|call| given(call).is_some_and(|given| given.values().any(names_each)));
     let is_otherwise = |call: &&&ModelCall| {
-        let CallArguments::Object(given) = &call.arguments else { return false };
-        !take(&mut open, |act| is_name_of(&act.tool.name, &call.name) && is_asked(given, act))
+        let Some(given) = given(call) else { return false };
+        repeats || !take(&mut open, |act| is_name_of(&act.tool.name, &call.name) && is_asked(given, act))
     };
     let otherwise: Vec<String> = planned.iter().filter(is_otherwise).map(|call| planned_words(call)).collect();
     if otherwise.is_empty() {
@@ -117,18 +122,30 @@ fn is_asked(given: &Map<String, Value>, act: &Act<'_>) -> bool {
     })
 }
 
-/// Whether one of two texts holds the other, whatever their case and marks: "the kitchen" and "kitchen".
-fn is_worded_alike(one: &str, other: &str) -> bool {
-    let (one, other) = (name_words(one).join(" "), name_words(other).join(" "));
-    let holds = |long: &str, short: &str| !short.is_empty() && format!(" {long} ").contains(&format!(" {short} "));
-    one == other || holds(&one, &other) || holds(&other, &one)
+/// Whether two texts say the same, but for articles, case and marks. What is still to be filled in says nothing yet.
+fn is_worded_alike(given: &str, asked: &str) -> bool {
+    const ARTICLES: [&str; 12] = ["the", "a", "an", "my", "your", "der", "die", "das", "den", "dem", "ein", "eine"];
+    let is_open = given.contains(['<', '>', '[', ']', '{', '}']);
+    let words = |text: &str| -> Vec<String> {
+        name_words(text).into_iter().filter(|word| !ARTICLES.contains(&word.as_str())).collect()
+    };
+    !is_open && words(given) == words(asked)
+}
+
+/// Whether something is to be filled in with each of a list.
+fn names_each(value: &Value) -> bool {
+    value.to_string().to_lowercase().contains("<each")
+}
+
+fn given(call: &ModelCall) -> Option<&Map<String, Value>> {
+    match &call.arguments {
+        CallArguments::Object(arguments) => Some(arguments),
+        CallArguments::Malformed { .. } => None,
+    }
 }
 
 fn planned_words(call: &ModelCall) -> String {
-    match &call.arguments {
-        CallArguments::Object(arguments) => answers::call(&call.name, arguments, &[]),
-        CallArguments::Malformed { .. } => name_words(&call.name).join(" "),
-    }
+    given(call).map_or_else(|| name_words(&call.name).join(" "), |given| answers::call(&call.name, given, &[]))
 }
 
 #[cfg(test)]
@@ -224,6 +241,31 @@ mod tests {
         for open in ["<each place>", "<the place that I see>", "<output of step 1>", "to <output of step 1>"] {
             assert!(said_against("go to the kitchen", Vec::new(), &[look(), go(open)]).is_some(), "{open}");
         }
+        for open in ["<the mug>", "[mug]", "anything but the mug", "mug on the table"] {
+            let grasp = ("arm-grasp", json!({"thing": open}));
+            assert!(said_against("grasp the mug", Vec::new(), &[grasp]).is_some(), "{open}");
+        }
+        let block = [say("<each place>"), go("kitchen"), say("<each place>")];
+        assert!(said_against("go to the kitchen", Vec::new(), &block).is_some(), "it goes there for each of a list");
+    }
+
+    /// `turn_off` has eight letters, as a hash has: each tool of the light was taken for it.
+    #[test]
+    fn regression_a_word_of_eight_letters_was_taken_for_the_hash_of_a_name() {
+        let mut request = request("turn off the light", Vec::new());
+        request.tools.push(tool("light-turn_off", ToolKind::Act, &json!({}), "turn off the light"));
+        request.tools.push(tool("light-turn_on", ToolKind::Act, &json!({}), "turn on the light"));
+        for (name, is_doubted) in [("light-turn_on", true), ("light.turn_on", true), ("light.turn_off", false)] {
+            assert_eq!(doubt(&request, &[call_of(&(name, json!({})))]).is_some(), is_doubted, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_may_do_more_than_speak_is_read_as_an_act() {
+        let mut request = request("go to the kitchen", Vec::new());
+        let floor = json!({"floor": {"type": "string"}});
+        request.tools.push(tool("lift-call", ToolKind::Act, &floor, "call the lift to {floor}"));
+        assert!(doubt(&request, &[call_of(&go("kitchen")), call_of(&("lift-call", json!({"floor": "2"})))]).is_some());
     }
 
     #[test]
@@ -235,7 +277,7 @@ mod tests {
             ("go to the kitchen", vec![look(), go("kitchen"), look(), say("I am here.")]),
             ("go to the kitchen and then to the bedroom", vec![go("bedroom"), go("kitchen")]),
             ("go to the kitchen and then to the bedroom", vec![go("bedroom")]),
-            ("grasp the mug", vec![grasp("the red Mug")]),
+            ("grasp the mug", vec![grasp("the Mug")]),
             ("look around and say what you see", vec![look(), say("<what is there>")]),
             ("dim the light to 20 percent", vec![("light-dim", json!({"percent": 20}))]),
             ("dim the light to 20 percent", vec![("light-dim", json!({}))]),

@@ -7,6 +7,8 @@ use cortex_core::{ToolDefinition, ToolKind};
 use cortex_language::{Beginning, Call, Declared, Part, Robot, Understanding, Usage, name_words};
 use cortex_protocol::ToolPhase;
 
+use super::schema::{self, Kind};
+
 /// The tools of the core itself. They stand for nothing that the robot does.
 const OWN_TOOLS: [&str; 6] = [ARRANGE_TOOL, ASK_PERSON, DECLINE_TOOL, FIND_TOOLS, ORDER_FULFILLED, RECALL_STEP];
 
@@ -52,12 +54,20 @@ impl<'r> Toolbox<'r> {
 
     /// The tool that this names.
     pub(super) fn named(&self, written: &str) -> Option<&'r ToolDefinition> {
-        self.tools.iter().copied().find(|tool| is_name_of(&tool.name, written))
+        let exact = self.tools.iter().copied().find(|tool| tool.name == written);
+        exact.or_else(|| self.tools.iter().copied().find(|tool| is_name_of(&tool.name, written)))
     }
 
-    /// Returns true if the tool does nothing but speak.
+    /// Returns true if the tool does nothing but speak: it takes one text, and calls that saying or speaking.
     pub(super) fn speaks(&self, tool: &ToolDefinition) -> bool {
-        self.tools.iter().position(|known| known.name == tool.name).is_some_and(|index| self.robot.speaks(index))
+        /// Words for it. Others, such as "call" and "greet", may be about more.
+        const SAYING: [&str; 8] = ["say", "says", "speak", "speaks", "announce", "sag", "sage", "sprich"];
+        let one_text =
+            matches!(schema::parameters(&tool.parameters).as_slice(), [only] if matches!(only.kind, Kind::Text(_)));
+        let names = std::iter::once(&tool.name).chain(&tool.phrases);
+        let says = names.flat_map(|text| name_words(text)).any(|word| SAYING.contains(&word.as_str()));
+        let index = self.tools.iter().position(|known| known.name == tool.name);
+        one_text && says && index.is_some_and(|index| self.robot.speaks(index))
     }
 
     /// The words of the tools' names and sentences.
@@ -109,9 +119,20 @@ pub(super) fn calls_of(parts: &[Part]) -> Option<Vec<Call>> {
 pub(super) fn is_name_of(wire: &str, written: &str) -> bool {
     let plain: String =
         written.chars().map(|next| if next.is_ascii_alphanumeric() || next == '_' { next } else { '-' }).collect();
-    // Long and doubtful names end in a hash.
-    let begins = wire.rsplit_once('-').is_some_and(|(begin, hash)| hash.len() == 8 && plain.starts_with(begin));
+    // Long and doubtful names end in a hash; the long ones are cut before it.
+    let begins = wire
+        .rsplit_once('-')
+        .filter(|(_, end)| is_hash(end))
+        .is_some_and(|(begin, _)| plain == begin || (begin.len() >= SHORTEST_CUT && plain.starts_with(begin)));
     plain == wire || begins
+}
+
+/// Bytes of what is left of a name that was cut, at least.
+const SHORTEST_CUT: usize = 55;
+
+/// Returns true if names that would be alike differ by it.
+fn is_hash(text: &str) -> bool {
+    text.len() == 8 && text.bytes().all(|next| next.is_ascii_hexdigit())
 }
 
 /// In which phase the tool may be called.
@@ -135,7 +156,6 @@ pub(super) fn answers(tool: &ToolDefinition) -> bool {
 
 /// Its name in plain words, for people, without the hash by which long names differ.
 pub(super) fn plain_name(tool: &ToolDefinition) -> String {
-    let is_hash = |text: &str| text.len() == 8 && text.bytes().all(|next| next.is_ascii_hexdigit());
     let name = match tool.name.rsplit_once('-') {
         Some((before, hash)) if is_hash(hash) => before,
         _ => &tool.name,

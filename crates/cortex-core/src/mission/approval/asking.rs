@@ -217,10 +217,6 @@ impl Mission {
                     "" => "A person denied it.".to_owned(),
                     reason => format!("A person denied it: {}", Value::from(reason)),
                 };
-                if self.approvals.doubt.is_some() {
-                    // The plan had misread the task; another step of the same tool is what was meant.
-                    self.record.overtake(self.run.number());
-                }
                 self.denied_by(question.subject, then, &reason);
             }
             Answer::Choose { choice } => {

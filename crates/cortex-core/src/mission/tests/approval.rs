@@ -98,7 +98,6 @@ fn a_doubt_ends_with_its_plan_and_a_no_to_it_is_told_to_the_model() {
     story.give(answered(1, deny("I meant the other one.")));
     assert!(format!("{:?}", story.requests[1].messages).contains("I meant the other one."));
     assert_eq!((story.invoked_tools(), story.questions.len()), (vec!["base.go"], 1), "the second plan is not doubted");
-    assert_eq!(story.ends().0, MissionStatus::Succeeded, "what was misread is not missing");
 }
 
 #[test]
