@@ -249,6 +249,7 @@ async fn another_device_needs_a_code_and_is_put_out_when_its_session_is_revoked(
     tablet.wait_for("form", "Pairing code").await;
     tablet.keep_screenshot("login").await;
     page.click("nav a", "Access").await;
+    page.wait_for("#access button", "Make a pairing code").await;
     page.script("document.querySelector('#pairing-role').value = 'operate'", Vec::new()).await;
     page.click("#access button", "Make a pairing code").await;
     let code = page.wait_for(".pairing-code strong", "-").await;

@@ -30,12 +30,14 @@ async fn colours_of(page: &Page, canvas: &str) -> usize {
 async fn set(page: &Page, parameter: &str, value: &str) {
     let script = "const field = document.getElementById(`parameter-${arguments[0]}`); field.value = arguments[1]; \
                   field.form.requestSubmit();";
+    page.wait_for(&format!("[id='parameter-{parameter}']"), "").await;
     page.script(script, vec![parameter.into(), value.into()]).await;
 }
 
 async fn choose(page: &Page, label: &str, value: &str) {
     let script = "const select = [...document.querySelectorAll('.choice-of')].find((one) => one.textContent.startsWith(arguments[0])).querySelector('select'); \
                   select.value = arguments[1]; select.dispatchEvent(new Event('change'));";
+    page.wait_for(".choice-of", label).await;
     page.script(script, vec![label.into(), value.into()]).await;
 }
 
