@@ -85,17 +85,23 @@ pub fn build_set(set: &ModelSet) -> Result<Arc<dyn ChatModel>, BuildError> {
 ///
 /// # Errors
 /// When it does not tell.
+#[cfg(feature = "openai")]
 pub async fn offered(base_url: &str, settings: &ModelSettings) -> Result<Vec<String>, ModelError> {
-    #[cfg(feature = "openai")]
-    let offered = crate::openai::offered(base_url, settings).await;
-    #[cfg(not(feature = "openai"))]
-    let offered = Err(ModelError {
+    crate::openai::offered(base_url, settings).await
+}
+
+/// The names of the models that an endpoint offers: none can be asked in this build.
+///
+/// # Errors
+/// Always, with what to do.
+#[cfg(not(feature = "openai"))]
+pub async fn offered(base_url: &str, _settings: &ModelSettings) -> Result<Vec<String>, ModelError> {
+    Err(ModelError {
         kind: cortex_core::ModelErrorKind::Refused,
         message: BuildError::LeftOut { model: base_url.to_owned() }.to_string(),
-        hint: settings.api_key.as_ref().map(|_| String::new()).unwrap_or_default(),
+        hint: String::new(),
         retry_after: None,
-    });
-    offered
+    })
 }
 
 fn reflex(settings: ModelSettings) -> Reflex {
