@@ -68,8 +68,8 @@ pub use mission::{ApprovalSettings, CancelReason, Effect, Input, Mission, Missio
 pub use policy::Policy;
 pub use ports::{
     CONFIRMATION_HOLDS, CallObserver, ChatModel, ClientPort, ConditionSource, EventStream, EventWindow, Invocation,
-    ModelError, ModelErrorKind, ObservationStream, OperatorPort, OverviewStream, ProgressEvents, ToolProvider,
-    Unobserved, Watching,
+    ModelError, ModelErrorKind, NoListener, ObservationStream, OperatorPort, OverviewStream, ProgressEvents,
+    ReplyListener, ToolProvider, Unobserved, Watching,
 };
 pub use robot_port::{RobotPort, RobotSightStream};
 pub use schedule::{collide, may_collide};

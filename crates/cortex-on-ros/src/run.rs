@@ -21,7 +21,7 @@ use cortex_robot::{self as robot, Robot};
 use cortex_ros::{OWN_NAMES, RobotViews, StopMemory, StopServer, StopStore, TaskServer};
 use cortex_ros_client::serving::Serving;
 use cortex_ros_client::{Instances, RosNode};
-use cortex_runtime::{CallBounds, DryRun, Gate, JournalSettings, Runtime, RuntimeConfig, StopRecord};
+use cortex_runtime::{CallBounds, DryRun, Gate, JournalSettings, Runtime, RuntimeConfig, SpokenText, StopRecord};
 use cortex_status::{Endpoint, Metrics, ModelWatch};
 use tokio::sync::broadcast;
 
@@ -361,10 +361,10 @@ impl Provided {
 }
 
 /// Publishes the answers.
-async fn keep_speaking(mut outputs: broadcast::Receiver<String>, server: TaskServer) {
+async fn keep_speaking(mut outputs: broadcast::Receiver<SpokenText>, server: TaskServer) {
     loop {
         match outputs.recv().await {
-            Ok(text) => server.say(text),
+            Ok(SpokenText { mission, text, piece }) => server.say_piece(&mission, text, piece),
             Err(broadcast::error::RecvError::Lagged(missed)) => tracing::warn!("{missed} answers were not published"),
             Err(broadcast::error::RecvError::Closed) => return,
         }
