@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cortex_config::{self as config, MapChoice, MemorySettings};
-use cortex_memory::{Forget, Memory, Now, Observation, Rebuilt, Source, SourceKind, render};
+use cortex_memory::{Forget, Memory, Now, Observation, Rebuilt, Source, SourceKind, Standing, render};
 
 use crate::arguments::{MemoryArguments, MemoryCommand};
 use crate::recipe_layer::layers;
@@ -43,7 +43,8 @@ pub(crate) async fn memory(arguments: MemoryArguments) -> anyhow::Result<ExitCod
             say(&episodes.iter().map(|episode| format!("{}  {}", episode.id.0, episode.gist)).collect::<Vec<_>>())
         }
         MemoryCommand::Bulletin => {
-            let bulletin = memory.bulletin().await?;
+            // What only the running robot knows is left out: its body, and what waits.
+            let bulletin = memory.bulletin(&Standing::default(), &now).await?;
             say(&Some(bulletin).filter(|text| !text.is_empty()).into_iter().collect::<Vec<_>>())
         }
         MemoryCommand::Tell { thing, value, relation, by } => {
@@ -98,7 +99,7 @@ async fn all_of(memory: &Memory, name: &str, now: &Now) -> anyhow::Result<Vec<St
 async fn forget(memory: &Memory, what: Forget) -> anyhow::Result<ExitCode> {
     let forgotten = memory.forget(what).await?;
     let (observations, facts, episodes) = (forgotten.observations, forgotten.facts, forgotten.episodes);
-    if observations + facts + episodes + forgotten.redacted == 0 {
+    if observations + facts + episodes + forgotten.redacted + forgotten.interactions == 0 {
         return say(&[]);
     }
     say(&[format!("forgotten: {observations} rows of observations, {facts} facts, {episodes} tasks")])

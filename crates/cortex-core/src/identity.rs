@@ -67,6 +67,12 @@ impl RobotIdentity {
         sentences.join(" ")
     }
 
+    /// Its name and its body, in a sentence or two. Empty: neither is known.
+    #[must_use]
+    pub fn name_and_body(&self) -> String {
+        Self { name: self.name.clone(), body: self.body.clone(), ..Self::default() }.about()
+    }
+
     /// What the robot can't do, in sentences.
     #[must_use]
     pub fn limits(&self) -> String {
@@ -117,6 +123,10 @@ mod tests {
         let about = "My name is berta. My body is described as 'home': 4 parts, \
                      with joints: 2 that turn without end. I sense with a camera (/image). I know these places: kitchen, hall.";
         assert_eq!(robot.about(), about);
+        assert_eq!(
+            robot.name_and_body(),
+            "My name is berta. My body is described as 'home': 4 parts, with joints: 2 that turn without end."
+        );
         let limits = "I can't do what none of my tools does. I may not use arm.throw (somebody may be hit). A person has to \
                       approve base.go_to to the bedroom.";
         assert_eq!(robot.limits(), limits);

@@ -175,6 +175,9 @@ pub struct Forgotten {
     pub episodes: u64,
     /// Episodes whose words were changed.
     pub redacted: u64,
+    /// What people did with tasks that is gone, or whose words were changed.
+    #[serde(default)]
+    pub interactions: u64,
 }
 
 /// How much there is.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use crate::answers::{
     CurrentContext, Entity, Forgotten, FoundFact, Located, MemorySize, Noted, PresenceAnswer, Recollection,
 };
-use crate::bulletin;
+use crate::bulletin::{self, Standing};
 use crate::episode::{Episode, EpisodeId, Outcome};
 use crate::error::MemoryError;
 use crate::fact::{Fact, FactAnswer, FactId, Now, ObservationRun};
+use crate::interaction::Interaction;
 use crate::observation::Observation;
 use crate::rules::MemoryRules;
 use crate::sqlite::{Forget, Rebuilt, Span, SpatialQuery, Store};
@@ -154,24 +155,22 @@ impl Memory {
         self.ask(move |store| store.body(&now)).await
     }
 
-    /// What people said and nothing contradicts, the last first.
+    /// Keeps what a person did with a task.
     ///
     /// # Errors
-    /// When the file can't be read.
-    pub async fn told_by_people(&self, most: usize) -> Result<Vec<Fact>, MemoryError> {
-        self.ask(move |store| store.told_by_people(capped(most))).await
+    /// When a text can't be kept, or the file can't be written.
+    pub async fn note_interaction(&self, interaction: Interaction) -> Result<(), MemoryError> {
+        self.ask(move |store| store.add_interaction(&interaction)).await
     }
 
-    /// The bulletin: the body, what people said, and the last tasks, in at most 500 words. Of the same memory, the same bytes.
+    /// The bulletin, in at most 500 words: who the robot is, its body, what is to be done, what people decided, prefer and said,
+    /// and the last tasks. Of the same memory, the same `standing` and the same time, the same bytes. Empty where nothing is known.
     ///
     /// # Errors
     /// When the file can't be read.
-    pub async fn bulletin(&self) -> Result<String, MemoryError> {
-        // What is not answered is not as of now, so no clock is needed.
-        let body = self.body_status(&Now::default()).await?;
-        let told = self.told_by_people(bulletin::MOST_ENTRIES).await?;
-        let tasks = self.search_gists("", bulletin::MOST_TASKS).await?;
-        Ok(bulletin::render(&body, &told, &tasks))
+    pub async fn bulletin(&self, standing: &Standing, now: &Now) -> Result<String, MemoryError> {
+        let (standing, now) = (standing.clone(), now.clone());
+        self.ask(move |store| Ok(bulletin::render(&store.bulletin(&now)?, &standing, now.wall_ms))).await
     }
 
     /// What goes on: the episodes, the body, and what was seen last, at most so many facts.

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, PassageKind};
 
 use crate::answers::{FoundFact, Located, NamedPresence, Recollection, Whereabouts};
+use crate::bulletin::Standing;
 use crate::error::MemoryError;
 use crate::fact::{FactAnswer, Now};
 use crate::memory::Memory;
@@ -32,18 +33,28 @@ const LEAST_RELEVANCE: f64 = 0.5;
 /// Which map is in use, whenever it is asked.
 pub type MapInUse = Arc<dyn Fn() -> Option<MapRef> + Send + Sync>;
 
+/// What the bulletin says that the memory does not hold, whenever it is asked.
+pub type StandingNow = Arc<dyn Fn() -> Standing + Send + Sync>;
+
 /// The memory of a robot as planning uses it.
 #[derive(Clone)]
 pub struct MemorySource {
     memory: Memory,
     map: MapInUse,
+    standing: StandingNow,
 }
 
 impl MemorySource {
     /// A source of what this memory holds.
     #[must_use]
     pub fn new(memory: Memory, map: MapInUse) -> Self {
-        Self { memory, map }
+        Self { memory, map, standing: Arc::new(Standing::default) }
+    }
+
+    /// The same, and the bulletin says this, too.
+    #[must_use]
+    pub fn with_standing(self, standing: StandingNow) -> Self {
+        Self { standing, ..self }
     }
 }
 
@@ -66,8 +77,9 @@ impl ContextSource for MemorySource {
             text.push_str(revision);
         }
         let told = |error: MemoryError| ContextError(error.to_string());
-        let bulletin = self.memory.bulletin().await.map_err(told)?;
-        let recalled = self.memory.recall(&text, MOST_PASSAGES, &now(&self.map)).await.map_err(told)?;
+        let now = now(&self.map);
+        let bulletin = self.memory.bulletin(&(self.standing)(), &now).await.map_err(told)?;
+        let recalled = self.memory.recall(&text, MOST_PASSAGES, &now).await.map_err(told)?;
         let bulletin = (!bulletin.is_empty()).then(|| passage(BULLETIN, None, bulletin, 0.0));
         // It comes first: the most fitting of the others may be cut, and it is short.
         Ok(bulletin.into_iter().chain(passages(&recalled)).collect())

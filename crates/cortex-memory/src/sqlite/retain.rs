@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use rusqlite::{Transaction, params};
 
 use super::numbers::{self, Numbers};
-use super::{episodes, rows, terms};
+use super::{episodes, interactions, rows, terms};
 use crate::observation::SourceKind;
 use crate::rules::{Layer, MemoryRules};
 
@@ -43,6 +43,7 @@ pub(super) fn enforce(transaction: &Transaction<'_>, rules: &MemoryRules, state:
         let longest = rules.layers.values().map(|layer| layer.max_age_ms).max().unwrap_or_default();
         let old = now.saturating_sub(longest);
         episodes::remove(transaction, "ended_ms < ?1", params![old])?;
+        interactions::remove(transaction, "at_ms < ?1", params![old])?;
         numbers::write(transaction, &Numbers { aged_ms: Some(now), ..*state })?;
     }
     if forgotten > 0 {
