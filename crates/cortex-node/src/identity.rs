@@ -42,11 +42,21 @@ impl IdentitySource {
         source
     }
 
+    /// Its name and its body, as they are known now.
+    #[must_use]
+    pub fn name_and_body(&self) -> String {
+        RobotIdentity { body: self.body(), ..self.configured.clone() }.name_and_body()
+    }
+
+    fn body(&self) -> Option<Body> {
+        self.body.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn now(&self) -> RobotIdentity {
         let tools = self.robot.discovery.tools().borrow().clone();
         let judged = |verdict| -> Vec<String> { tools.iter().filter_map(|spec| self.told_if(verdict, spec)).collect() };
         RobotIdentity {
-            body: self.body.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            body: self.body(),
             sensors: self.robot.discovery.sensors(&self.robot.graph.current()),
             denied: judged(PolicyVerdict::Deny),
             asked: judged(PolicyVerdict::Ask),

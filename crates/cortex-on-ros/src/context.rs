@@ -55,9 +55,12 @@ pub(crate) async fn on_record(
         }
         Arc::new(documents)
     });
-    let memory = memory.map(OpenMemory::context_source);
-    let identity: Arc<dyn ContextSource> =
-        Arc::new(IdentitySource::start(configured(resolved), resolved.runtime.policy.clone(), robot));
+    let identity = IdentitySource::start(configured(resolved), resolved.runtime.policy.clone(), robot);
+    let memory = memory.map(|memory| {
+        let identity = identity.clone();
+        memory.context_source(move || identity.name_and_body())
+    });
+    let identity: Arc<dyn ContextSource> = Arc::new(identity);
     let sources = [Some(identity), skills, memory, documents].into_iter().flatten().collect();
     Ok((ContextSources::new(sources), lookups))
 }
