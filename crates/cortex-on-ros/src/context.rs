@@ -55,7 +55,7 @@ pub(crate) async fn on_record(
         }
         Arc::new(documents)
     });
-    let identity = IdentitySource::start(configured(resolved), resolved.runtime.policy.clone(), robot);
+    let identity = IdentitySource::start(configured(resolved), robot);
     let memory = memory.map(|memory| {
         let identity = identity.clone();
         memory.context_source(move || identity.name_and_body())
