@@ -1,5 +1,6 @@
 //! What a robot remembers, in one file: what it observed ([`Observation`]), the facts that this adds up to ([`Fact`]), and
-//! the episodes in which it acted. Needs no model and no network.
+//! the episodes in which it acted. Needs no model and no network; with an
+//! [`Embedder`](cortex_core::Embedder), facts are also found by their meaning.
 //!
 //! - Facts follow from observations by structure alone; no opinion ever ends one. The rules stand in `consolidate.rs`, and
 //!   in `docs/memory.md` for people.
@@ -19,6 +20,7 @@ mod error;
 mod fact;
 mod intake;
 mod interaction;
+mod meaning;
 mod memory;
 mod observation;
 mod phrases;

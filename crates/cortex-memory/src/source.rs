@@ -1,7 +1,7 @@
 //! Memories as a source of context: what is known of the things that a task names.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, PassageKind};
@@ -29,6 +29,12 @@ const MOST_BYTES: usize = 4_000;
 /// Least share of the telling words of a task that a fact must hold to be shown unasked, if it is of
 /// nothing that the task names.
 const LEAST_RELEVANCE: f64 = 0.5;
+
+/// Least likeness of a fact that was found by its meaning alone to be shown unasked.
+const LEAST_LIKENESS: f64 = 0.4;
+/// What is known of the meaning by then counts; a plan does not wait longer, and goes by the words. Less than a source may take
+/// for all that it does.
+const MEANING_PATIENCE: Duration = Duration::from_millis(300);
 
 /// Which map is in use, whenever it is asked.
 pub type MapInUse = Arc<dyn Fn() -> Option<MapRef> + Send + Sync>;
@@ -79,7 +85,10 @@ impl ContextSource for MemorySource {
         let told = |error: MemoryError| ContextError(error.to_string());
         let now = now(&self.map);
         let bulletin = self.memory.bulletin(&(self.standing)(), &now).await.map_err(told)?;
-        let recalled = self.memory.recall(&text, MOST_PASSAGES, &now).await.map_err(told)?;
+        let recalled = self.memory.recall_within(MEANING_PATIENCE, &text, MOST_PASSAGES, &now).await;
+        // Not before: it would be computed first.
+        self.memory.catch_up();
+        let recalled = recalled.map_err(told)?;
         let bulletin = (!bulletin.is_empty()).then(|| passage(BULLETIN, None, bulletin, 0.0));
         // It comes first: the most fitting of the others may be cut, and it is short.
         Ok(bulletin.into_iter().chain(passages(&recalled)).collect())
@@ -95,7 +104,9 @@ pub(crate) fn passages(recalled: &Recollection) -> Vec<ContextPassage> {
         key(&answer.fact.relation) == IS_AT && recalled.located.iter().any(is_of)
     };
     let is_named = |answer: &FactAnswer| recalled.named.iter().any(|name| key(name) == key(&answer.fact.subject));
-    let fits = |found: &&FoundFact| found.relevance >= LEAST_RELEVANCE || is_named(&found.answer);
+    let fits = |found: &&FoundFact| {
+        found.relevance >= LEAST_RELEVANCE || found.likeness >= LEAST_LIKENESS || is_named(&found.answer)
+    };
     let facts = recalled.facts.iter().filter(fits).filter(|found| !is_told(&found.answer));
     let facts = facts.map(|found| {
         let fact = &found.answer.fact;

@@ -116,7 +116,7 @@ async fn a_file_of_the_first_format_goes_on() {
     open(folder.path()).await;
 }
 
-/// The second format had all but what people do with tasks.
+/// The second format had neither what people do with tasks, nor vectors.
 #[tokio::test]
 async fn a_file_of_the_second_format_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -124,7 +124,11 @@ async fn a_file_of_the_second_format_goes_on() {
     memory.add(vec![camera("red cup", is_at("kitchen"), 0)]).await.expect("kept");
     drop(memory);
     let file = rusqlite::Connection::open(folder.path().join("memory.sqlite")).expect("it opens");
-    file.execute_batch("DROP TABLE interactions; PRAGMA user_version = 2;").expect("as it was");
+    file.execute_batch(
+        "DROP TRIGGER facts_added; DROP INDEX facts_by_statement; DROP TABLE meanings; DROP TABLE meaning_model;
+         DROP TABLE interactions; PRAGMA user_version = 2;",
+    )
+    .expect("as it was");
     drop(file);
     let memory = open(folder.path()).await;
     assert!(memory.locate("red cup", &now(1)).await.unwrap().is_some());

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cortex_config::{MapChoice, MemorySettings};
 use cortex_core::fragment::one_line;
-use cortex_core::{ContextSource, EventStream as _, MemoryPort, RobotPort as _};
+use cortex_core::{ContextSource, Embedder, EventStream as _, MemoryPort, RobotPort as _};
 use cortex_memory::{
     Arrival, EpisodeId, InteractionReader, MapInUse, MapRef, Memory, MemoryError, MemoryForPeople, MemorySource,
     MemoryTools, NamedRegion, Observation, Outcome, SpokenTasks, Standing, TopicReading, WaitingTasks, is_person,
@@ -75,8 +75,9 @@ impl Map {
 }
 
 impl OpenMemory {
-    /// Opens the memory. Where it can't be had, the robot works without it, and it is said why.
-    pub async fn open(settings: Option<MemorySettings>) -> Option<Self> {
+    /// Opens the memory, and finds what it holds by its meaning, too, where there is an embedder. Where it can't be had, the robot
+    /// works without it, and it is said why.
+    pub async fn open(settings: Option<MemorySettings>, embedder: Option<Arc<dyn Embedder>>) -> Option<Self> {
         let settings = settings?;
         let opening = Memory::open(&settings.file, settings.rules.clone());
         let Ok(opened) = tokio::time::timeout(OPEN_LIMIT, opening).await else {
@@ -88,6 +89,11 @@ impl OpenMemory {
         };
         match opened {
             Ok(memory) => {
+                let memory = match embedder {
+                    Some(embedder) => memory.with_embedder(embedder),
+                    None => memory,
+                };
+                memory.catch_up();
                 let map = Map::default();
                 if let MapChoice::Fixed(fixed) = &settings.map {
                     map.set(Some(KnownMap { map: fixed.clone(), since_ms: 0 }));

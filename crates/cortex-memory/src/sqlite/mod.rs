@@ -6,6 +6,7 @@ mod current;
 mod episodes;
 mod forget;
 mod interactions;
+mod meaning;
 mod numbers;
 mod on_record;
 mod query;
