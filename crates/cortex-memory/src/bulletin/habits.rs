@@ -9,17 +9,19 @@ use crate::time::rfc3339;
 use crate::words::task_key;
 
 /// Least days on which it was given.
-const LEAST_DAYS: usize = 3;
+const LEAST_DAYS: u32 = 3;
 /// Within so many minutes of the day.
 const WINDOW_MIN: i64 = 60;
 const DAY_MIN: i64 = 24 * 60;
+/// Most habits of one task: one that is given all day long is none.
+const MOST_OF_TASK: usize = 4;
 /// Most people who are named.
 const MOST_PEOPLE: usize = 2;
 
 struct Habit<'m> {
     /// The last time.
     last: &'m KeptInteraction,
-    days: usize,
+    days: u32,
     /// The minutes of the local day between which it was given.
     from_min: i64,
     to_min: i64,
@@ -40,7 +42,7 @@ pub(super) fn told(asked: &[KeptInteraction]) -> Vec<String> {
 /// The habits of one task: it may have one in the morning and one in the evening.
 fn of_task(mut asked: Vec<&KeptInteraction>) -> Vec<Habit<'_>> {
     let mut habits = Vec::new();
-    while asked.len() >= LEAST_DAYS {
+    while habits.len() < MOST_OF_TASK {
         let starts: BTreeSet<i64> = asked.iter().map(|kept| local_min(kept).rem_euclid(DAY_MIN)).collect();
         let best = starts.into_iter().map(|start| (days(&asked, start), std::cmp::Reverse(start))).max();
         let Some((days, std::cmp::Reverse(start))) = best.filter(|(days, _)| *days >= LEAST_DAYS) else { break };
@@ -60,10 +62,13 @@ fn of_task(mut asked: Vec<&KeptInteraction>) -> Vec<Habit<'_>> {
     habits
 }
 
-/// On how many days it was given within the window that begins at this minute of the day.
-fn days(asked: &[&KeptInteraction], start: i64) -> usize {
-    let within = asked.iter().filter(|kept| is_within(kept, start));
-    within.map(|kept| (local_min(kept) - start).div_euclid(DAY_MIN)).collect::<BTreeSet<_>>().len()
+/// On how many days it was given within the window that begins at this minute of the day. A bit stands for a day, as this is
+/// counted for each minute at which it was given; they are of fewer days than there are bits.
+fn days(asked: &[&KeptInteraction], start: i64) -> u32 {
+    let day = |kept: &KeptInteraction| (local_min(kept) - start).div_euclid(DAY_MIN);
+    let within = || asked.iter().filter(|kept| is_within(kept, start)).map(|kept| day(kept));
+    let first = within().min().unwrap_or_default();
+    within().fold(0_u64, |days, day| days | 1 << (day - first).clamp(0, 63)).count_ones()
 }
 
 fn is_within(kept: &KeptInteraction, start: i64) -> bool {
