@@ -57,7 +57,7 @@ pub use chat::{
 pub use context::{Context, ContextError, ContextPassage, ContextQuery, ContextSource, MissingSource, PassageKind};
 pub use control::{CONTROL_LEASE, ControlLoss, ControlRefusal};
 pub use control_port::ControlPort;
-pub use embedder::{EmbedError, Embedder, likeness};
+pub use embedder::{EmbedError, Embedder, Ranked, RoundedVector, fused, likeness};
 pub use fragment::Fragment;
 pub use incident_port::{
     IncidentPort, IncidentText, LeftOutTopic, OfferedQuality, RecordedMessage, RecordedTopic, TopicSlice,
