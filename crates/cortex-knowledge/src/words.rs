@@ -24,7 +24,7 @@ pub(crate) fn telling(text: &str) -> Vec<String> {
 }
 
 /// The words of a text, as the index splits it.
-fn split(text: &str) -> impl Iterator<Item = String> {
+pub(crate) fn split(text: &str) -> impl Iterator<Item = String> {
     text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
