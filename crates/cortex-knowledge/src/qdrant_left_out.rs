@@ -50,3 +50,18 @@ impl DocumentStore for QdrantStore {
         match *self {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qdrant_settings::QdrantTimeouts;
+
+    #[test]
+    fn a_server_is_refused_with_the_name_of_the_feature() {
+        let (server, robot) = ("http://localhost:6334".to_owned(), "robbie".to_owned());
+        let collection = robot.clone();
+        let settings = QdrantSettings { server, collection, robot, key: None, timeouts: QdrantTimeouts::default() };
+        let told = QdrantStore::open(settings).err().map(|error| error.to_string());
+        assert!(told.is_some_and(|told| told.contains("build it with the feature `qdrant`")));
+    }
+}

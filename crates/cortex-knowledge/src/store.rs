@@ -238,12 +238,11 @@ pub enum StoreError {
 /// Most bytes of an id of a document.
 pub(crate) const ID_BYTES: usize = 512;
 
-/// Whether a document may be kept under its id.
+/// Whether a document may be kept under this id.
 ///
 /// # Errors
 /// When it may not.
-pub(crate) fn check_id(document: &Document) -> Result<(), StoreError> {
-    let id = document.id.as_str();
+pub(crate) fn check_id(id: &str) -> Result<(), StoreError> {
     if id.is_empty() || id.len() > ID_BYTES || id.contains(char::is_control) {
         return Err(StoreError::BadId { id: id.chars().take(80).collect(), most: ID_BYTES });
     }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use stop_words::LANGUAGE;
 
 /// Most words that are looked for: a task may be 16 kB long, and each word costs a lookup.
-const MOST_WORDS: usize = 24;
+pub(crate) const MOST_WORDS: usize = 24;
 
 /// Words that say nothing of what a sentence is about, in the languages that tasks come in.
 static FILLERS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {

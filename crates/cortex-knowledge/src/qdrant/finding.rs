@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 
 use futures::future::try_join_all;
 use qdrant_client::qdrant::{
-    Condition, CountPoints, DenseVector, Filter, Query, QueryPoints, ScoredPoint, VectorInput, query, vector_input,
+    Condition, CountPoints, DenseVector, Filter, Query, QueryPoints, VectorInput, query, vector_input,
 };
 
 use super::collection::{WORDS, vector_of};
-use super::points::{ReceivedPassage, ReceivedPoint, key, kind, pair};
+use super::points::{ReceivedPassage, key, kind, pair};
 use super::{QdrantStore, is, shown, words};
 use crate::store::{Found, MetadataFilter, StoreError, Unembedded};
 
 /// Most passages that are asked for at a time.
 const MOST: usize = 1_000;
+/// Most bytes of a reply that is a number.
+const COUNT_BYTES: usize = 16 << 10;
 
 impl QdrantStore {
     /// See [`DocumentStore::search`](crate::DocumentStore::search).
@@ -40,7 +42,7 @@ impl QdrantStore {
         let sum: f64 = rarities.values().sum();
         let vector = words::sparse(rarities.iter().map(|(word, rarity)| (*word, *rarity)));
         let found = self.query(WORDS, vector_input::Variant::Sparse(vector), most, filter).await?;
-        let found = found.into_iter().map(|(found, _)| {
+        let found = found.into_iter().map(|ReceivedPassage { found, .. }| {
             let held = words::held(&found.document, &found.passage);
             let share: f64 = rarities.iter().filter(|(word, _)| held.contains(**word)).map(|(_, rarity)| rarity).sum();
             Found { relevance: share / sum, ..found }
@@ -67,8 +69,9 @@ impl QdrantStore {
         }
         let wanted = vector_input::Variant::Dense(DenseVector { data: vector.to_vec() });
         let found = self.query(&name, wanted, most, filter).await?;
-        let found =
-            found.into_iter().map(|(found, score)| Found { likeness: f64::from(score).clamp(0.0, 1.0), ..found });
+        let found = found
+            .into_iter()
+            .map(|ReceivedPassage { found, score, .. }| Found { likeness: f64::from(score).clamp(0.0, 1.0), ..found });
         Ok(found.collect())
     }
 
@@ -96,7 +99,8 @@ impl QdrantStore {
             exact: Some(true),
             ..CountPoints::default()
         };
-        let mut points = self.collection.client.points();
+        // Many are asked for at the same time.
+        let mut points = self.collection.client.points().max_decoding_message_size(COUNT_BYTES);
         let reply = self.collection.client.read(points.count(request)).await;
         let reply = reply.map_err(|problem| self.collection.told(problem))?;
         self.collection.is_there();
@@ -110,7 +114,7 @@ impl QdrantStore {
         wanted: vector_input::Variant,
         most: usize,
         filter: &MetadataFilter,
-    ) -> Result<Vec<(Found, f32)>, StoreError> {
+    ) -> Result<Vec<ReceivedPassage>, StoreError> {
         let mut must = self.of_kind(kind::PASSAGE);
         must.extend(filter.iter().map(|(name, value)| is(key::PAIRS, &pair(name, value))));
         let most = most.min(MOST);
@@ -126,14 +130,8 @@ impl QdrantStore {
         let mut points = self.collection.client.points();
         let reply = self.collection.client.read(points.query(request)).await;
         let reply = reply.map_err(|problem| self.collection.told(problem))?;
-        let read = |point: &ScoredPoint| {
-            let score = if point.score.is_finite() { point.score } else { 0.0 };
-            let received = ReceivedPoint { id: point.id.as_ref(), payload: &point.payload };
-            Some((self.checked(received, |point| point.passage(&self.robot))?, score))
-        };
-        let mut found: Vec<(ReceivedPassage, f32)> = reply.result.iter().take(most).filter_map(read).collect();
-        found
-            .sort_by(|(one, score), (other, others)| others.total_cmp(score).then_with(|| one.order.cmp(&other.order)));
-        Ok(found.into_iter().map(|(passage, score)| (passage.found, score)).collect())
+        let mut found = self.checked(reply.result.iter().take(most), |point| point.passage(&self.robot));
+        found.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| one.order.cmp(&other.order)));
+        Ok(found)
     }
 }

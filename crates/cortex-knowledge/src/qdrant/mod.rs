@@ -19,8 +19,8 @@ mod writing;
 
 use async_trait::async_trait;
 use qdrant_client::qdrant::{
-    Condition, Filter, PayloadIncludeSelector, RepeatedStrings, RetrievedPoint, ScrollPoints, WithPayloadSelector,
-    r#match::MatchValue, with_payload_selector::SelectorOptions,
+    Condition, Filter, PayloadIncludeSelector, RepeatedStrings, ScrollPoints, WithPayloadSelector, r#match::MatchValue,
+    with_payload_selector::SelectorOptions,
 };
 
 use crate::document::Document;
@@ -32,8 +32,10 @@ use points::{PointProblem, ReceivedPoint, key, kind};
 
 /// Points of a page that is read.
 const PAGE: u32 = 256;
+/// Most characters of the id of a point in the log.
+const ID_CHARACTERS: usize = 80;
 /// Most pages that are read: a server that sends ever more of them is not read on.
-const MOST_PAGES: usize = 4_096;
+const MOST_PAGES: usize = 400;
 
 /// The documents of one robot in a collection of a server of Qdrant. Clones share the connection, which is made when it is
 /// first needed, and made again when it breaks.
@@ -70,6 +72,9 @@ impl QdrantStore {
         read: impl Fn(ReceivedPoint<'_>) -> Result<T, PointProblem>,
     ) -> Result<Vec<T>, StoreError> {
         let (mut found, mut offset) = (Vec::new(), None);
+        if most == 0 {
+            return Ok(found);
+        }
         for _ in 0..MOST_PAGES {
             let request = ScrollPoints {
                 collection_name: self.collection.name.clone(),
@@ -82,11 +87,10 @@ impl QdrantStore {
             let mut points = self.collection.client.points();
             let reply = self.collection.client.read(points.scroll(request)).await;
             let reply = reply.map_err(|problem| self.collection.told(problem))?;
-            for RetrievedPoint { id, payload, .. } in &reply.result {
-                found.extend(self.checked(ReceivedPoint { id: id.as_ref(), payload }, &read));
-                if found.len() == most {
-                    return Ok(found);
-                }
+            found.extend(self.checked(reply.result.iter().take(PAGE as usize), &read));
+            if found.len() >= most {
+                found.truncate(most);
+                return Ok(found);
             }
             if reply.next_page_offset.is_none() || reply.next_page_offset == offset {
                 return Ok(found);
@@ -95,26 +99,35 @@ impl QdrantStore {
         }
         Err(StoreError::ServerRefused {
             server: self.collection.client.server().to_owned(),
-            problem: format!("it sends more than {MOST_PAGES} pages"),
+            problem: format!("it sends more than {MOST_PAGES} pages of {PAGE} points"),
         })
     }
 
-    /// What is read of a point. None, and a warning, where it is not as we write it.
-    fn checked<T>(
+    /// What is read of points. Those that are not as we write them are left out, with one warning for all.
+    fn checked<'a, Point: Into<ReceivedPoint<'a>>, T>(
         &self,
-        point: ReceivedPoint<'_>,
-        read: impl Fn(ReceivedPoint<'_>) -> Result<T, PointProblem>,
-    ) -> Option<T> {
-        let id = point.id.cloned();
-        read(point)
-            .inspect_err(|problem| {
-                tracing::warn!(
-                    "a point of the collection '{}' of {} is left out, since {problem}: {id:?}",
-                    self.collection.name,
-                    self.collection.client.server()
-                );
-            })
-            .ok()
+        points: impl Iterator<Item = Point>,
+        read: impl Fn(ReceivedPoint<'a>) -> Result<T, PointProblem>,
+    ) -> Vec<T> {
+        let (mut good, mut bad, mut first) = (Vec::new(), 0, None);
+        for point in points.map(Into::into) {
+            let id = point.id;
+            match read(point) {
+                Ok(point) => good.push(point),
+                Err(problem) => {
+                    bad += 1;
+                    first.get_or_insert((id, problem));
+                }
+            }
+        }
+        if let Some((id, problem)) = first {
+            let id = cortex_core::fragment::one_line(&format!("{id:?}"), ID_CHARACTERS);
+            let (collection, server) = (&self.collection.name, self.collection.client.server());
+            tracing::warn!(
+                "{bad} points of the collection '{collection}' of {server} are left out; of the first, {id}, {problem}"
+            );
+        }
+        good
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use qdrant_client::qdrant::value::Kind;
 use qdrant_client::qdrant::{
-    ListValue, NamedVectors, PointId, PointStruct, SparseVector, Struct, Value, Vector, Vectors,
-    point_id::PointIdOptions, vector, vectors::VectorsOptions,
+    ListValue, NamedVectors, PointId, PointStruct, RetrievedPoint, ScoredPoint, SparseVector, Struct, Value, Vector,
+    Vectors, point_id::PointIdOptions, vector, vectors::VectorsOptions,
 };
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
@@ -14,7 +14,7 @@ use thiserror::Error;
 use super::collection::WORDS;
 use crate::document::{Document, Passage};
 use crate::passages::PASSAGE_CHARACTERS;
-use crate::store::{DocumentEntry, Found, ID_BYTES, PassageId, StoreError};
+use crate::store::{DocumentEntry, Found, ID_BYTES, PassageId, StoreError, check_id};
 
 /// The names of what is kept with a point.
 pub(super) mod key {
@@ -55,8 +55,8 @@ pub(super) mod kind {
 }
 
 /// Most bytes of the headings above a passage, and of all metadata of a document.
-const PLACE_BYTES: usize = 16 << 10;
-const METADATA_BYTES: usize = 16 << 10;
+const PLACE_BYTES: usize = 4 << 10;
+const METADATA_BYTES: usize = 4 << 10;
 /// Most bytes of a passage.
 const TEXT_BYTES: usize = PASSAGE_CHARACTERS * 4;
 /// Hexadecimal digits of a digest.
@@ -169,27 +169,43 @@ pub(super) fn check(document: &Document, passages: &[Passage]) -> Result<(), Sto
 /// What is wrong with a point.
 #[derive(Debug, Error)]
 pub(super) enum PointProblem {
-    #[error("it has no '{0}'")]
+    #[error("there is no '{0}'")]
     Missing(&'static str),
-    #[error("its '{0}' is of another kind")]
+    #[error("'{0}' is of another kind")]
     Kind(&'static str),
-    #[error("its '{0}' is longer than {1} bytes")]
+    #[error("'{0}' is longer than {1} bytes")]
     Long(&'static str, usize),
-    #[error("its '{0}' is another one than was asked for")]
+    #[error("'{0}' is another one than was asked for")]
     Other(&'static str),
-    #[error("its number is none")]
+    #[error("the id is no number")]
     Number,
 }
 
 /// A point as a server sends it.
 pub(super) struct ReceivedPoint<'a> {
     pub(super) id: Option<&'a PointId>,
-    pub(super) payload: &'a HashMap<String, Value>,
+    payload: &'a HashMap<String, Value>,
+    /// 0 where nothing was compared.
+    score: f32,
+}
+
+impl<'a> From<&'a RetrievedPoint> for ReceivedPoint<'a> {
+    fn from(point: &'a RetrievedPoint) -> Self {
+        Self { id: point.id.as_ref(), payload: &point.payload, score: 0.0 }
+    }
+}
+
+impl<'a> From<&'a ScoredPoint> for ReceivedPoint<'a> {
+    fn from(point: &'a ScoredPoint) -> Self {
+        let score = if point.score.is_finite() { point.score } else { 0.0 };
+        Self { id: point.id.as_ref(), payload: &point.payload, score }
+    }
 }
 
 /// A passage that was found, and where it comes among equal ones.
 pub(super) struct ReceivedPassage {
     pub(super) found: Found,
+    pub(super) score: f32,
     pub(super) order: (u64, String, u64),
 }
 
@@ -198,7 +214,7 @@ impl ReceivedPoint<'_> {
     pub(super) fn document(&self, robot: &str) -> Result<(DocumentEntry, String), PointProblem> {
         self.expect(robot, kind::DOCUMENT)?;
         let entry = DocumentEntry {
-            id: self.text(key::DOCUMENT, ID_BYTES)?,
+            id: self.document_id()?,
             passages: self.whole(key::PASSAGES)?,
             added_ms: self.whole(key::ADDED_MS)?,
             metadata: self.metadata()?,
@@ -212,7 +228,7 @@ impl ReceivedPoint<'_> {
         let Some(PointIdOptions::Num(id)) = self.id.and_then(|id| id.point_id_options.as_ref()) else {
             return Err(PointProblem::Number);
         };
-        let document = self.text(key::DOCUMENT, ID_BYTES)?;
+        let document = self.document_id()?;
         let order = (self.whole(key::ADDED_MS)?, document.clone(), self.whole(key::NUMBER)?);
         let found = Found {
             id: PassageId(*id),
@@ -222,7 +238,7 @@ impl ReceivedPoint<'_> {
             relevance: 0.0,
             likeness: 0.0,
         };
-        Ok(ReceivedPassage { found, order })
+        Ok(ReceivedPassage { found, score: self.score, order })
     }
 
     fn expect(&self, robot: &str, kind: &str) -> Result<(), PointProblem> {
@@ -232,6 +248,13 @@ impl ReceivedPoint<'_> {
         };
         is(key::ROBOT, robot)?;
         is(key::KIND, kind)
+    }
+
+    /// An id as it may be written: it is shown on terminals.
+    fn document_id(&self) -> Result<String, PointProblem> {
+        let id = self.text(key::DOCUMENT, ID_BYTES)?;
+        check_id(&id).map_err(|_| PointProblem::Kind(key::DOCUMENT))?;
+        Ok(id)
     }
 
     fn value(&self, name: &'static str) -> Result<&Kind, PointProblem> {

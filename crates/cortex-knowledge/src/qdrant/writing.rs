@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::client::RequestProblem;
 use super::collection::vector_of;
-use super::points::{self, Batch, ReceivedPoint, document_point, key, kind};
+use super::points::{self, Batch, document_point, key, kind};
 use super::{QdrantStore, is, is_one_of, shown, words};
 use crate::document::{Document, Passage};
 use crate::passages::passages;
@@ -38,7 +38,7 @@ impl QdrantStore {
     pub(super) async fn add_all(&self, documents: &[Document]) -> Result<Vec<Added>, StoreError> {
         let cut: Vec<Vec<Passage>> = documents.iter().map(passages).collect();
         for (document, passages) in documents.iter().zip(&cut) {
-            check_id(document)?;
+            check_id(&document.id)?;
             points::check(document, passages)?;
         }
         self.collection.make().await?;
@@ -87,11 +87,8 @@ impl QdrantStore {
             let mut points = self.collection.client.points();
             let reply = self.collection.client.read(points.get(request)).await;
             let reply = reply.map_err(|problem| self.collection.told(problem))?;
-            let found = reply.result.iter().filter_map(|point| {
-                let received = ReceivedPoint { id: point.id.as_ref(), payload: &point.payload };
-                self.checked(received, |point| point.document(&self.robot))
-            });
-            digests.extend(found.map(|(entry, digest)| (entry.id, digest)));
+            let found = self.checked(reply.result.iter().take(ids.len()), |point| point.document(&self.robot));
+            digests.extend(found.into_iter().map(|(entry, digest)| (entry.id, digest)));
         }
         Ok(digests)
     }

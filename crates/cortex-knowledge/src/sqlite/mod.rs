@@ -241,7 +241,7 @@ impl DocumentStore for SqliteStore {
 
 fn add(transaction: &Transaction<'_>, document: &Document) -> Result<Added, StoreProblem> {
     let id = document.id.as_str();
-    check_id(document).map_err(StoreProblem::Told)?;
+    check_id(id).map_err(StoreProblem::Told)?;
     let digest = document.digest();
     let earlier: Option<Vec<u8>> = transaction
         .prepare_cached("SELECT digest FROM documents WHERE id = ?1")?

@@ -4,8 +4,8 @@ use cortex_knowledge::{Document, DocumentStore as _, MetadataFilter, QdrantStore
 use qdrant_client::qdrant::value::Kind;
 use qdrant_client::qdrant::{ListValue, Value};
 
-use crate::server::{Point, Server};
 use crate::store_of;
+use cortex_testkit::qdrant::{Point, Server};
 
 fn cup(number: usize) -> Document {
     let mut document = Document::of_text(format!("{number}"), format!("The cup {number} is red."));
@@ -32,7 +32,7 @@ fn wrong_values() -> Vec<Value> {
 #[tokio::test]
 async fn a_passage_that_is_not_as_it_was_written_is_left_out_and_the_others_are_found() {
     for field in ["robot", "kind", "document", "added_ms", "number", "place", "text", "metadata"] {
-        let server = Server::start(None).await;
+        let server = Server::start(None).await.expect("a server");
         let store = store_of(&server, "robbie");
         store.add(vec![cup(0), cup(1)]).await.expect("added");
         let vectors = store.unembedded("m", 9).await.expect("a look").into_iter().map(|it| (it, vec![1.0])).collect();
@@ -65,7 +65,7 @@ async fn a_passage_that_is_not_as_it_was_written_is_left_out_and_the_others_are_
 
 #[tokio::test]
 async fn a_document_that_is_not_as_it_was_written_is_left_out_and_replaced_when_it_is_added() {
-    let server = Server::start(None).await;
+    let server = Server::start(None).await.expect("a server");
     let store = store_of(&server, "robbie");
     store.add(vec![cup(0), cup(1)]).await.expect("added");
     for field in ["digest", "passages", "added_ms", "metadata"] {
@@ -87,8 +87,25 @@ async fn a_document_that_is_not_as_it_was_written_is_left_out_and_replaced_when_
 }
 
 #[tokio::test]
+async fn an_id_that_would_move_a_cursor_is_not_shown() {
+    let server = Server::start(None).await.expect("a server");
+    let store = store_of(&server, "robbie");
+    store.add(vec![cup(0), cup(1)]).await.expect("added");
+    for id in ["\u{1b}[2J", "", "two\nlines"] {
+        let spoilt = server.state.spoil("house", "robot", "robbie", |point| {
+            if point.payload["document"] != Value::from("1") {
+                point.payload.insert("document".to_owned(), Value::from(id));
+            }
+        });
+        assert_eq!(spoilt, 4);
+        assert_eq!(found(&store).await, ["1"], "{id:?}");
+        assert_eq!(store.list().await.expect("a list").len(), 1, "{id:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_reply_that_is_too_long_is_refused_before_it_is_read() {
-    let server = Server::start(None).await;
+    let server = Server::start(None).await.expect("a server");
     let store = store_of(&server, "robbie");
     store.add(vec![cup(0)]).await.expect("added");
     server.state.spoil("house", "text", "The cup 0 is red.", |point| {
@@ -101,15 +118,15 @@ async fn a_reply_that_is_too_long_is_refused_before_it_is_read() {
 
 #[tokio::test]
 async fn what_a_server_could_not_give_back_is_not_sent() {
-    let server = Server::start(None).await;
+    let server = Server::start(None).await.expect("a server");
     let store = store_of(&server, "robbie");
     let mut document = cup(0);
-    document.metadata.insert("all".to_owned(), "x".repeat(20 << 10));
+    document.metadata.insert("all".to_owned(), "x".repeat(5 << 10));
     let error = store.add(vec![cup(1), document]).await.expect_err("it is too long").to_string();
-    assert!(error.contains("the metadata of '0' are longer than 16384 bytes; shorten them"), "{error}");
+    assert!(error.contains("the metadata of '0' are longer than 4096 bytes; shorten them"), "{error}");
     let mut document = cup(0);
-    document.sections[0].place = "x".repeat(20 << 10);
+    document.sections[0].place = "x".repeat(5 << 10);
     let error = store.add(vec![cup(1), document]).await.expect_err("it is too long").to_string();
-    assert!(error.contains("the headings of '0' are longer than 16384 bytes"), "{error}");
+    assert!(error.contains("the headings of '0' are longer than 4096 bytes"), "{error}");
     assert_eq!((server.state.called("upsert"), server.state.called("create_collection")), (0, 0));
 }

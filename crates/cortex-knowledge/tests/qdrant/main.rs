@@ -11,15 +11,15 @@
 #[path = "../conformance/mod.rs"]
 mod conformance;
 mod hostile_server;
-mod server;
+mod same_ranking;
 mod shared_collection;
 mod troubled_server;
 
 use cortex_knowledge::{QdrantSettings, QdrantStore, QdrantTimeouts};
+use cortex_testkit::qdrant::Server;
 use qdrant_client::qdrant::DeleteCollection;
 use qdrant_client::qdrant::collections_client::CollectionsClient;
 use secrecy::{ExposeSecret as _, SecretString};
-use server::Server;
 use tonic::metadata::MetadataValue;
 use tonic::transport::Endpoint;
 
@@ -65,7 +65,7 @@ impl Place {
         let (server, url, key) = match std::env::var("CORTEX_QDRANT_URL") {
             Ok(url) => (None, url, std::env::var("CORTEX_QDRANT_API_KEY").ok().map(SecretString::from)),
             Err(_) => {
-                let server = Server::start(None).await;
+                let server = Server::start(None).await.expect("a server");
                 let url = server.url();
                 (Some(server), url, None)
             }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use cortex_knowledge::{Document, DocumentStore as _, MetadataFilter, QdrantStore, StoreError};
 use qdrant_client::qdrant::{Distance, VectorParams};
 
-use crate::server::{Collection, Server};
 use crate::store_of;
+use cortex_testkit::qdrant::{Collection, Server};
 
 async fn texts(store: &QdrantStore, text: &str) -> Vec<String> {
     let found = store.search(text, 9, &MetadataFilter::new()).await.expect("a search");
@@ -25,7 +25,7 @@ async fn near(store: &QdrantStore, model: &str, vector: &[f32]) -> Result<usize,
 
 #[tokio::test]
 async fn each_robot_sees_its_own_documents_only() {
-    let server = Server::start(None).await;
+    let server = Server::start(None).await.expect("a server");
     let (one, other) = (store_of(&server, "one"), store_of(&server, "other"));
     one.add(vec![Document::of_text("cup", "The cup is red.")]).await.expect("added");
     let alone = one.search("red cup in the kitchen", 9, &MetadataFilter::new()).await.expect("a search");
@@ -48,7 +48,7 @@ async fn each_robot_sees_its_own_documents_only() {
 
 #[tokio::test]
 async fn robots_with_different_models_share_a_collection() {
-    let server = Server::start(None).await;
+    let server = Server::start(None).await.expect("a server");
     let (one, other) = (store_of(&server, "one"), store_of(&server, "other"));
     for store in [&one, &other] {
         store.add(vec![Document::of_text("cup", "The cup is red.")]).await.expect("added");
@@ -63,7 +63,7 @@ async fn robots_with_different_models_share_a_collection() {
 
 #[tokio::test]
 async fn a_vector_of_another_dimension_is_refused_with_both_and_nothing_is_written() {
-    let server = Server::start(None).await;
+    let server = Server::start(None).await.expect("a server");
     let (one, other) = (store_of(&server, "one"), store_of(&server, "other"));
     for store in [&one, &other] {
         store.add(vec![Document::of_text("cup", "The cup is red.")]).await.expect("added");
@@ -81,7 +81,7 @@ async fn a_vector_of_another_dimension_is_refused_with_both_and_nothing_is_writt
 
 #[tokio::test]
 async fn a_collection_that_somebody_else_made_is_left_as_it_is_and_named() {
-    let server = Server::start(None).await;
+    let server = Server::start(None).await.expect("a server");
     let store = store_of(&server, "robbie");
     let dense = |name: &str, distance: Distance| {
         let params = VectorParams { size: 2, distance: distance.into(), ..VectorParams::default() };
@@ -108,7 +108,7 @@ async fn a_collection_that_somebody_else_made_is_left_as_it_is_and_named() {
 
 #[tokio::test]
 async fn a_collection_that_is_not_there_yet_is_empty_and_one_that_is_gone_is_missed() {
-    let server = Server::start(None).await;
+    let server = Server::start(None).await.expect("a server");
     let store = store_of(&server, "robbie");
     assert!(texts(&store, "cup").await.is_empty());
     assert!(store.list().await.expect("a list").is_empty());

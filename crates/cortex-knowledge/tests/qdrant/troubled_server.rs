@@ -12,8 +12,8 @@ use cortex_runtime::ContextSources;
 use qdrant_client::qdrant::Value;
 use secrecy::SecretString;
 
-use crate::server::{Habit, Server};
 use crate::{settings, store_of};
+use cortex_testkit::qdrant::{Habit, Server};
 
 const KEY: &str = "hunter2-hunter2";
 
@@ -38,7 +38,7 @@ async fn add_cup(store: &QdrantStore) -> Result<(), StoreError> {
 
 #[tokio::test]
 async fn a_server_that_is_away_is_named_and_asked_again_when_it_is_back() {
-    let server = Server::start(None).await;
+    let server = Server::start(None).await.expect("a server");
     let store = store_of(&server, "robbie");
     add_cup(&store).await.expect("added");
     assert_eq!(told(&store).await.passages.len(), 1);
@@ -47,23 +47,23 @@ async fn a_server_that_is_away_is_named_and_asked_again_when_it_is_back() {
     let context = told(&store).await;
     assert!(missing(&context).starts_with(&format!("{url} can't be reached")), "{context:?}");
     assert!(add_cup(&store).await.expect_err("it is away").to_string().contains("Start the server"));
-    let _server = Server::resume(state, address).await;
+    let _server = Server::resume(state, address).await.expect("the same port");
     assert_eq!(told(&store).await.passages.len(), 1, "the same store, without a restart");
 }
 
 #[tokio::test]
 async fn a_server_that_was_never_there_is_used_when_it_comes() {
-    let (state, address) = Server::start(None).await.stop().await;
+    let (state, address) = Server::start(None).await.expect("a server").stop().await;
     let store = QdrantStore::open(settings(&format!("http://{address}"), "house", "robbie")).expect("a client");
     assert!(missing(&told(&store).await).contains("can't be reached"));
-    let _server = Server::resume(state, address).await;
+    let _server = Server::resume(state, address).await.expect("the same port");
     add_cup(&store).await.expect("added");
     assert_eq!(told(&store).await.passages.len(), 1);
 }
 
 #[tokio::test]
 async fn a_server_that_does_not_answer_holds_no_plan_up_and_each_request_ends() {
-    let server = Server::start(None).await;
+    let server = Server::start(None).await.expect("a server");
     let short = Duration::from_millis(100);
     let settings = settings(&server.url(), "house", "robbie");
     let store = QdrantStore::open(settings.clone()).expect("a client");
@@ -91,7 +91,7 @@ async fn a_server_that_does_not_answer_holds_no_plan_up_and_each_request_ends() 
 
 #[tokio::test]
 async fn a_key_lets_in_and_is_shown_nowhere() {
-    let server = Server::start(Some(KEY)).await;
+    let server = Server::start(Some(KEY)).await.expect("a server");
     let with = |key: Option<&str>| QdrantSettings {
         key: key.map(|key| SecretString::from(key.to_owned())),
         ..settings(&server.url(), "house", "robbie")
@@ -128,7 +128,7 @@ async fn what_is_no_address_is_refused() {
 
 #[tokio::test]
 async fn what_is_added_by_halves_is_not_found_and_is_cleared_away() {
-    let server = Server::start(None).await;
+    let server = Server::start(None).await.expect("a server");
     let store = store_of(&server, "robbie");
     add_cup(&store).await.expect("added");
     let blue = || vec![Document::of_text("cup", "The colour of the cup is blue."), Document::of_text("new", "A cup.")];

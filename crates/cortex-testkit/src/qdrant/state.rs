@@ -9,23 +9,30 @@ use qdrant_client::qdrant::{
 use tonic::Status;
 
 /// Collections by their names.
-pub(crate) type Collections = BTreeMap<String, Collection>;
+pub type Collections = BTreeMap<String, Collection>;
 
 /// A collection.
 #[derive(Default)]
-pub(crate) struct Collection {
-    pub(crate) dense: HashMap<String, VectorParams>,
-    pub(crate) sparse: BTreeSet<String>,
-    pub(crate) indexed: BTreeSet<String>,
-    pub(crate) points: BTreeMap<u64, Point>,
+pub struct Collection {
+    /// The dense vectors that points may have.
+    pub dense: HashMap<String, VectorParams>,
+    /// The names of the sparse ones.
+    pub sparse: BTreeSet<String>,
+    /// The fields that filters may name.
+    pub indexed: BTreeSet<String>,
+    /// By their ids.
+    pub points: BTreeMap<u64, Point>,
 }
 
 /// A point.
 #[derive(Clone, Default)]
-pub(crate) struct Point {
-    pub(crate) payload: HashMap<String, Value>,
-    pub(crate) dense: HashMap<String, Vec<f32>>,
-    pub(crate) sparse: HashMap<String, BTreeMap<u32, f32>>,
+pub struct Point {
+    /// What is kept with it.
+    pub payload: HashMap<String, Value>,
+    /// Its dense vectors, of length 1.
+    pub dense: HashMap<String, Vec<f32>>,
+    /// Its sparse ones.
+    pub sparse: HashMap<String, BTreeMap<u32, f32>>,
 }
 
 pub(super) fn number(id: Option<&PointId>) -> Result<u64, Status> {

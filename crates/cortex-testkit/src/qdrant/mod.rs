@@ -21,7 +21,7 @@ use tonic::transport::Server as Transport;
 use tonic::transport::server::TcpIncoming;
 use tonic::{Response, Status};
 
-pub(crate) use state::{Collection, Collections, Point};
+pub use state::{Collection, Collections, Point};
 
 /// The methods that nobody needs here, refused. `async_trait` does not look into macros, so this is what it would write.
 macro_rules! refused {
@@ -32,14 +32,15 @@ macro_rules! refused {
         }
     )*};
 }
-pub(crate) use refused;
+use refused;
 
 /// What a method that is refused comes to.
 type Refused<'a, T> = std::pin::Pin<Box<dyn Future<Output = Result<Response<T>, Status>> + Send + 'a>>;
 
 /// What the server does with requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Habit {
+pub enum Habit {
+    /// It does what they ask for.
     Answers,
     /// It takes requests, and leaves them.
     NeverAnswers,
@@ -48,8 +49,8 @@ pub(crate) enum Habit {
 }
 
 /// What the server keeps. It outlives the server, as a disk would.
-pub(crate) struct State {
-    pub(crate) collections: Mutex<Collections>,
+pub struct State {
+    collections: Mutex<Collections>,
     habit: watch::Sender<Habit>,
     key: Option<&'static str>,
     /// The methods that were called.
@@ -57,30 +58,35 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(key: Option<&'static str>) -> Arc<Self> {
+    /// Nothing. With a key, only requests that have it are let in.
+    #[must_use]
+    pub fn new(key: Option<&'static str>) -> Arc<Self> {
         let (collections, called) = (Mutex::default(), Mutex::default());
         Arc::new(Self { collections, habit: watch::Sender::new(Habit::Answers), key, called })
     }
 
-    pub(crate) fn set(&self, habit: Habit) {
+    /// Changes what the server does, also with the requests that it has left.
+    pub fn set(&self, habit: Habit) {
         self.habit.send_replace(habit);
     }
 
     /// What it keeps, for a test to look at and to spoil.
-    pub(crate) fn kept<T>(&self, work: impl FnOnce(&mut Collections) -> T) -> T {
+    pub fn kept<T>(&self, work: impl FnOnce(&mut Collections) -> T) -> T {
         work(&mut self.collections.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The payloads of all points of a collection whose field has this text.
-    pub(crate) fn spoil(&self, collection: &str, field: &str, text: &str, spoil: impl Fn(&mut Point)) -> usize {
+    /// Changes all points of a collection whose field has this text, and says how many they are.
+    pub fn spoil(&self, collection: &str, field: &str, text: &str, spoil: impl Fn(&mut Point)) -> usize {
+        let text = Value::from(text);
         self.kept(|collections| {
-            let points = collections.get_mut(collection).expect("the collection").points.values_mut();
-            let text = Value::from(text);
+            let points = collections.get_mut(collection).into_iter().flat_map(|kept| kept.points.values_mut());
             points.filter(|point| point.payload.get(field) == Some(&text)).map(spoil).count()
         })
     }
 
-    pub(crate) fn called(&self, method: &str) -> usize {
+    /// How often a method was called.
+    #[must_use]
+    pub fn called(&self, method: &str) -> usize {
         self.called.lock().unwrap_or_else(PoisonError::into_inner).iter().filter(|called| **called == method).count()
     }
 
@@ -92,8 +98,8 @@ impl State {
             return Err(Status::unauthenticated(format!("Invalid API key or JWT: {given:?}")));
         }
         let mut habit = self.habit.subscribe();
-        let habit = *habit.wait_for(|habit| *habit != Habit::NeverAnswers).await.expect("the state is there");
-        if habit == Habit::Refuses(method) {
+        let habit = habit.wait_for(|habit| *habit != Habit::NeverAnswers).await.map(|habit| *habit);
+        if matches!(habit, Ok(Habit::Refuses(refused)) if refused == method) {
             return Err(Status::internal(format!("out of memory while serving\n{}", given.unwrap_or("nobody"))));
         }
         Ok(())
@@ -105,43 +111,54 @@ impl State {
 struct Services(Arc<State>);
 
 /// A running server.
-pub(crate) struct Server {
-    pub(crate) state: Arc<State>,
-    pub(crate) address: SocketAddr,
+pub struct Server {
+    /// What it keeps.
+    pub state: Arc<State>,
+    /// Where it listens.
+    pub address: SocketAddr,
     stop: oneshot::Sender<()>,
     task: JoinHandle<Result<(), tonic::transport::Error>>,
 }
 
 impl Server {
     /// A server with nothing in it, on a port of its own.
-    pub(crate) async fn start(key: Option<&'static str>) -> Self {
+    ///
+    /// # Errors
+    /// When no port can be had.
+    pub async fn start(key: Option<&'static str>) -> std::io::Result<Self> {
         Self::resume(State::new(key), ([127, 0, 0, 1], 0).into()).await
     }
 
     /// A server with what another one has kept, at this address.
-    pub(crate) async fn resume(state: Arc<State>, address: SocketAddr) -> Self {
-        let listener = TcpListener::bind(address).await.expect("a port");
-        let address = listener.local_addr().expect("its address");
+    ///
+    /// # Errors
+    /// When somebody else listens there.
+    pub async fn resume(state: Arc<State>, address: SocketAddr) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
         let (stop, stopped) = oneshot::channel::<()>();
         let services = Services(Arc::clone(&state));
         let server = Transport::builder()
             .add_service(PointsServer::new(services.clone()))
             .add_service(CollectionsServer::new(services))
-            .serve_with_incoming_shutdown(TcpIncoming::from(listener), async move {
+            .serve_with_incoming_shutdown(TcpIncoming::from(listener).with_nodelay(Some(true)), async move {
                 // Dropped, it ends, too.
                 let _ = stopped.await;
             });
-        Self { state, address, stop, task: tokio::spawn(server) }
+        Ok(Self { state, address, stop, task: tokio::spawn(server) })
     }
 
-    pub(crate) fn url(&self) -> String {
+    /// Its address for clients.
+    #[must_use]
+    pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Ends the server and its connections.
-    pub(crate) async fn stop(self) -> (Arc<State>, SocketAddr) {
+    /// Ends the server and its connections. What it kept can be served again.
+    pub async fn stop(self) -> (Arc<State>, SocketAddr) {
         drop(self.stop);
-        self.task.await.expect("it ran").expect("it ended in peace");
+        // However it ended, it listens no more.
+        let _ = self.task.await;
         (self.state, self.address)
     }
 }

@@ -110,7 +110,7 @@ impl Collection {
         let vector = request.using.clone().unwrap_or_default();
         let mut scored: Vec<(f32, u64)> = Vec::new();
         for id in self.filtered(request.filter.as_ref())? {
-            let point = &self.points[&id];
+            let Some(point) = self.points.get(&id) else { continue };
             match nearest.variant.as_ref() {
                 Some(vector_input::Variant::Dense(dense)) => {
                     let wanted = self.normal(&vector, dense.data.clone())?;
@@ -133,7 +133,11 @@ impl Collection {
         scored.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         let point = |(score, id): (f32, u64)| ScoredPoint {
             id: Some(PointId::from(id)),
-            payload: shown(&self.points[&id].payload, request.with_payload.as_ref()),
+            payload: self
+                .points
+                .get(&id)
+                .map(|point| shown(&point.payload, request.with_payload.as_ref()))
+                .unwrap_or_default(),
             score,
             ..ScoredPoint::default()
         };
