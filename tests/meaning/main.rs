@@ -4,6 +4,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test whose set-up fails ends here, and says why")]
 
 mod documents;
+mod memory;
 mod model;
 mod robot;
 mod skills;

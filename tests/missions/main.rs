@@ -1,5 +1,6 @@
 //! Tasks that people give, from the sentence to the robot at rest, on real ROS 2.
 
+mod answers;
 mod approvals;
 mod bad_models;
 mod conditions;

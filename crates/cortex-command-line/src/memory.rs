@@ -2,12 +2,15 @@
 //! ask the robot.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use anyhow::Context as _;
 use cortex_config::{self as config, MapChoice, MemorySettings};
-use cortex_memory::{Forget, Memory, Now, Observation, Rebuilt, Source, SourceKind, render};
+use cortex_embedding::LocalEmbedder;
+use cortex_memory::{Forget, Memory, Now, Observation, Rebuilt, Source, SourceKind, Standing, render};
 
 use crate::arguments::{MemoryArguments, MemoryCommand};
 use crate::recipe_layer::layers;
@@ -16,7 +19,7 @@ use crate::recipe_layer::layers;
 const FACTS: usize = 20;
 
 pub(crate) async fn memory(arguments: MemoryArguments) -> anyhow::Result<ExitCode> {
-    let Some(settings) = settings(&arguments)? else { return Ok(ExitCode::FAILURE) };
+    let Some((settings, embedding)) = settings(&arguments)? else { return Ok(ExitCode::FAILURE) };
     let MemorySettings { file, rules, map, .. } = settings;
     let wall_ms = u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis())?;
     let map = match map {
@@ -36,14 +39,18 @@ pub(crate) async fn memory(arguments: MemoryArguments) -> anyhow::Result<ExitCod
     );
     let memory = Memory::open(&file, rules).await?;
     match arguments.command {
-        MemoryCommand::Recall { words } => say(&recalled(&memory, &words.join(" "), &now).await?),
+        MemoryCommand::Recall { words } => {
+            let memory = with_meaning(memory, embedding).await?;
+            say(&recalled(&memory, &words.join(" "), &now).await?)
+        }
         MemoryCommand::About { name } => say(&all_of(&memory, &name, &now).await?),
         MemoryCommand::Tasks { words } => {
             let episodes = memory.search_gists(&words.join(" "), FACTS).await?;
             say(&episodes.iter().map(|episode| format!("{}  {}", episode.id.0, episode.gist)).collect::<Vec<_>>())
         }
         MemoryCommand::Bulletin => {
-            let bulletin = memory.bulletin().await?;
+            // What only the running robot knows is left out: its body, and what waits.
+            let bulletin = memory.bulletin(&Standing::default(), &now).await?;
             say(&Some(bulletin).filter(|text| !text.is_empty()).into_iter().collect::<Vec<_>>())
         }
         MemoryCommand::Tell { thing, value, relation, by } => {
@@ -72,14 +79,24 @@ pub(crate) async fn memory(arguments: MemoryArguments) -> anyhow::Result<ExitCod
     }
 }
 
-/// How the memory was set up. None: the recipe has mistakes, which were told.
-fn settings(arguments: &MemoryArguments) -> anyhow::Result<Option<MemorySettings>> {
+/// The same memory; what it holds is also found by its meaning where the configuration names a model.
+async fn with_meaning(memory: Memory, embedding: Option<PathBuf>) -> anyhow::Result<Memory> {
+    let Some(folder) = embedding else { return Ok(memory) };
+    let embedder = LocalEmbedder::open(&folder).context("configuration: embedding.folder")?;
+    let memory = memory.with_embedder(Arc::new(embedder));
+    memory.embed_missing().await?;
+    Ok(memory)
+}
+
+/// How the memory was set up, and the folder of the model that finds by meaning. None: the recipe has mistakes, which were told.
+fn settings(arguments: &MemoryArguments) -> anyhow::Result<Option<(MemorySettings, Option<PathBuf>)>> {
     let Some(layers) = layers(arguments.config.as_deref(), arguments.recipe.as_deref())? else { return Ok(None) };
     let settings = config::memory(&layers)?;
-    Ok(Some(match &arguments.file {
+    let settings = match &arguments.file {
         Some(file) => MemorySettings { file: file.clone(), ..settings },
         None => settings,
-    }))
+    };
+    Ok(Some((settings, config::embedding_folder(&layers)?)))
 }
 
 async fn recalled(memory: &Memory, text: &str, now: &Now) -> anyhow::Result<Vec<String>> {
@@ -98,7 +115,7 @@ async fn all_of(memory: &Memory, name: &str, now: &Now) -> anyhow::Result<Vec<St
 async fn forget(memory: &Memory, what: Forget) -> anyhow::Result<ExitCode> {
     let forgotten = memory.forget(what).await?;
     let (observations, facts, episodes) = (forgotten.observations, forgotten.facts, forgotten.episodes);
-    if observations + facts + episodes + forgotten.redacted == 0 {
+    if observations + facts + episodes + forgotten.redacted + forgotten.interactions == 0 {
         return say(&[]);
     }
     say(&[format!("forgotten: {observations} rows of observations, {facts} facts, {episodes} tasks")])

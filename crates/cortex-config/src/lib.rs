@@ -15,7 +15,7 @@ use std::time::Duration;
 use cortex_core::MissionLimits;
 pub use cortex_discovery_policy::TopicHistorySettings;
 use cortex_discovery_policy::{Policy, PolicySettings};
-use cortex_model::{ModelChoice, ModelSet, ModelSettings, Structured};
+use cortex_model::{ModelChoice, ModelSet, ModelSettings, Streaming, Structured};
 use cortex_protocol::words::did_you_mean;
 use cortex_protocol::{Conditions, Effect, PolicyRule, ResourceName};
 use cortex_recipe::Recipe;
@@ -115,6 +115,7 @@ pub(crate) struct EndpointConfig {
     pub(crate) request_timeout_s: f64,
     pub(crate) retries: u32,
     pub(crate) structured_output: Structured,
+    pub(crate) streaming: Streaming,
 }
 
 /// What happens to a task that comes while another runs.
@@ -174,6 +175,7 @@ impl Default for Config {
                 request_timeout_s: endpoint.request_timeout.as_secs_f64(),
                 retries: endpoint.retries,
                 structured_output: endpoint.structured_output,
+                streaming: endpoint.streaming,
             },
             mission: MissionConfig::default(),
             budget: BudgetConfig::default(),
@@ -329,6 +331,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         request_timeout: seconds("endpoint.request_timeout_s", config.endpoint.request_timeout_s)?,
         retries: config.endpoint.retries,
         structured_output: config.endpoint.structured_output,
+        streaming: config.endpoint.streaming,
         wordings: wordings::file(&config.wordings, &config.robot, &tape.directory)?,
         ..ModelSettings::default()
     };

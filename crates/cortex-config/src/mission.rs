@@ -23,6 +23,10 @@ pub(crate) struct MissionConfig {
     pub(crate) max_model_calls: u32,
     pub(crate) max_offered_tools: usize,
     pub(crate) max_conversation_bytes: usize,
+    pub(crate) planning_temperature: f64,
+    pub(crate) planning_tokens: u32,
+    pub(crate) confirmation_temperature: f64,
+    pub(crate) confirmation_tokens: u32,
     pub(crate) confirmation: ConfirmationMode,
     pub(crate) confirmation_arguments: ConfirmationArguments,
     pub(crate) on_failure: OnFailure,
@@ -97,6 +101,10 @@ impl Default for MissionConfig {
             max_model_calls: limits.max_model_calls,
             max_offered_tools: limits.max_offered_tools,
             max_conversation_bytes: limits.max_conversation_bytes,
+            planning_temperature: as_written(limits.planning_temperature),
+            planning_tokens: limits.planning_tokens,
+            confirmation_temperature: as_written(limits.confirmation_temperature),
+            confirmation_tokens: limits.confirmation_tokens,
             confirmation: limits.confirmation,
             confirmation_arguments: limits.confirmation_arguments,
             on_failure: limits.on_failure,
@@ -126,6 +134,8 @@ pub(super) fn limits(
         ("mission.max_offered_tools", bounded(mission.max_offered_tools)),
         ("mission.max_parallel_steps", bounded(mission.max_parallel_steps)),
         ("mission.max_conversation_bytes", bounded(mission.max_conversation_bytes)),
+        ("mission.planning_tokens", mission.planning_tokens),
+        ("mission.confirmation_tokens", mission.confirmation_tokens),
     ] {
         at_least_one(key, number)?;
     }
@@ -143,6 +153,10 @@ pub(super) fn limits(
         max_model_calls: mission.max_model_calls,
         max_offered_tools: mission.max_offered_tools,
         max_conversation_bytes: mission.max_conversation_bytes,
+        planning_temperature: temperature("mission.planning_temperature", mission.planning_temperature)?,
+        planning_tokens: mission.planning_tokens,
+        confirmation_temperature: temperature("mission.confirmation_temperature", mission.confirmation_temperature)?,
+        confirmation_tokens: mission.confirmation_tokens,
         confirmation: mission.confirmation,
         confirmation_arguments: mission.confirmation_arguments,
         on_failure: mission.on_failure,
@@ -164,6 +178,18 @@ pub(super) fn limits(
         max_duration: seconds("mission.max_duration_s", mission.max_duration_s)?,
         ..MissionLimits::default()
     })
+}
+
+/// The number as people wrote it: 0.2, not 0.20000000298023224.
+fn as_written(value: f32) -> f64 {
+    value.to_string().parse().unwrap_or_default()
+}
+
+/// How random a model's replies are.
+fn temperature(key: &str, value: f64) -> anyhow::Result<f32> {
+    anyhow::ensure!((0.0..=2.0).contains(&value), "configuration: {key} is {value}; it must be from 0 to 2");
+    #[expect(clippy::cast_possible_truncation, reason = "between 0 and 2, and no more precise than people write it")]
+    Ok(value as f32)
 }
 
 /// A time, or none for 0.

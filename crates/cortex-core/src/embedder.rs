@@ -1,7 +1,16 @@
 //! Texts as vectors: what means nearly the same lies near to one another.
+//!
+//! - `rounded`: vectors as they are kept;
+//! - `fusion`: what was found by its words and what was found by its meaning, as one ranking.
+
+mod fusion;
+mod rounded;
 
 use async_trait::async_trait;
 use thiserror::Error;
+
+pub use fusion::{Ranked, fused};
+pub use rounded::RoundedVector;
 
 /// Why there are no vectors, for people.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -114,10 +114,11 @@ fn line_of_people(event: &MissionEvent) -> String {
     }
 }
 
-/// What is wrong with a model or its plan, in one line. Empty for other events.
+/// What a model says, or what is wrong with it or its plan, in one line. Empty for other events.
 fn line_of_models(event: &MissionEvent) -> String {
     match event {
         MissionEvent::ModelMistake { problem } => format!("the model is asked again: {}", capped(problem, SHOWN)),
+        MissionEvent::Answering { words } => format!("answering: {}", capped(words, SHOWN * 2)),
         MissionEvent::ModelChanged { model, wanted, .. } if model == wanted => format!("{model} answers again"),
         MissionEvent::ModelChanged { model, wanted, because } => {
             format!("{model} answers instead of {wanted}: {}", capped(because, SHOWN))
@@ -160,9 +161,10 @@ pub fn line(event: &MissionEvent) -> String {
         | MissionEvent::QuestionEnded { .. }
         | MissionEvent::PolicyDenied { .. }
         | MissionEvent::Disputed { .. } => line_of_people(event),
-        MissionEvent::ModelMistake { .. } | MissionEvent::ModelChanged { .. } | MissionEvent::PlanDoubted { .. } => {
-            line_of_models(event)
-        }
+        MissionEvent::Answering { .. }
+        | MissionEvent::ModelMistake { .. }
+        | MissionEvent::ModelChanged { .. }
+        | MissionEvent::PlanDoubted { .. } => line_of_models(event),
         MissionEvent::Planned { plan, steps, cut } => {
             let names: Vec<String> =
                 steps.steps.iter().map(|step| format!("{}. {}", step.number, step.call.tool)).collect();

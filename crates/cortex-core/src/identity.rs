@@ -1,6 +1,10 @@
-//! Who the robot is and what it can't do, as far as it knows: from its description (URDF), its graph and its policy. Rendered,
-//! never written by a model. What its configuration says of it is a fragment of its own, which may change while Cortex runs.
+//! Who the robot is and what it can't do, as far as it knows: from its description (URDF), its graph, its policy and its limits.
+//! Rendered, never written by a model. What its configuration says of it is a fragment of its own, which may change while Cortex
+//! runs.
 
+mod bounds;
+
+use cortex_protocol::TaskClass;
 use serde::{Deserialize, Serialize};
 
 /// The name of the source, under which it is cited.
@@ -9,10 +13,21 @@ pub const IDENTITY_SOURCE: &str = "identity";
 pub const ABOUT: &str = "what I am";
 /// The place of what it can't do.
 pub const LIMITS: &str = "what I can't do";
+/// How well a passage fits that tells of the robot. It answers what it is made for, and nothing else: less than what reflex
+/// takes as the answer to any question.
+pub const RELEVANCE: f64 = 0.5;
 /// Most entries of a list.
 const MOST: usize = 12;
 /// Most characters of one entry.
 const ENTRY: usize = 160;
+
+pub use bounds::bounds;
+
+/// Whether a task of this class is told who the robot is and what it can't do. An order needs none of it.
+#[must_use]
+pub fn is_told(class: TaskClass) -> bool {
+    matches!(class, TaskClass::QuestionAboutSelf | TaskClass::Conversation | TaskClass::KnowledgeQuestion)
+}
 
 /// What is known of a robot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,10 +40,6 @@ pub struct RobotIdentity {
     pub sensors: Vec<String>,
     /// The places that it knows by name.
     pub places: Vec<String>,
-    /// What policy denies, each with its reason.
-    pub denied: Vec<String>,
-    /// What a person has to approve.
-    pub asked: Vec<String>,
 }
 
 /// A body, as its description has it.
@@ -67,16 +78,10 @@ impl RobotIdentity {
         sentences.join(" ")
     }
 
-    /// What the robot can't do, in sentences.
+    /// Its name and its body, in a sentence or two. Empty: neither is known.
     #[must_use]
-    pub fn limits(&self) -> String {
-        let mut sentences = vec!["I can't do what none of my tools does.".to_owned()];
-        for (known, before) in [(&self.denied, "I may not use"), (&self.asked, "A person has to approve")] {
-            if !known.is_empty() {
-                sentences.push(format!("{before} {}.", list(known)));
-            }
-        }
-        sentences.join(" ")
+    pub fn name_and_body(&self) -> String {
+        Self { name: self.name.clone(), body: self.body.clone(), ..Self::default() }.about()
     }
 }
 
@@ -105,21 +110,19 @@ mod tests {
     #[test]
     fn a_robot_says_what_it_knows_of_itself_and_no_more() {
         assert_eq!(RobotIdentity::default().about(), "");
-        assert_eq!(RobotIdentity::default().limits(), "I can't do what none of my tools does.");
         let robot = RobotIdentity {
             name: "berta".to_owned(),
             body: Some(Body { name: "home".to_owned(), parts: 4, joints: texts(&["2 that turn without end"]) }),
             sensors: texts(&["a camera (/image)"]),
             places: texts(&["kitchen", "hall"]),
-            denied: texts(&["arm.throw (somebody may be hit)"]),
-            asked: texts(&["base.go_to to the bedroom"]),
         };
         let about = "My name is berta. My body is described as 'home': 4 parts, \
                      with joints: 2 that turn without end. I sense with a camera (/image). I know these places: kitchen, hall.";
         assert_eq!(robot.about(), about);
-        let limits = "I can't do what none of my tools does. I may not use arm.throw (somebody may be hit). A person has to \
-                      approve base.go_to to the bedroom.";
-        assert_eq!(robot.limits(), limits);
+        assert_eq!(
+            robot.name_and_body(),
+            "My name is berta. My body is described as 'home': 4 parts, with joints: 2 that turn without end."
+        );
     }
 
     #[test]

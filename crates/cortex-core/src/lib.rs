@@ -57,7 +57,7 @@ pub use chat::{
 pub use context::{Context, ContextError, ContextPassage, ContextQuery, ContextSource, MissingSource, PassageKind};
 pub use control::{CONTROL_LEASE, ControlLoss, ControlRefusal};
 pub use control_port::ControlPort;
-pub use embedder::{EmbedError, Embedder, likeness};
+pub use embedder::{EmbedError, Embedder, Ranked, RoundedVector, fused, likeness};
 pub use fragment::Fragment;
 pub use incident_port::{
     IncidentPort, IncidentText, LeftOutTopic, OfferedQuality, RecordedMessage, RecordedTopic, TopicSlice,
@@ -68,8 +68,8 @@ pub use mission::{ApprovalSettings, CancelReason, Effect, Input, Mission, Missio
 pub use policy::Policy;
 pub use ports::{
     CONFIRMATION_HOLDS, CallObserver, ChatModel, ClientPort, ConditionSource, EventStream, EventWindow, Invocation,
-    ModelError, ModelErrorKind, ObservationStream, OperatorPort, OverviewStream, ProgressEvents, ToolProvider,
-    Unobserved, Watching,
+    ModelError, ModelErrorKind, NoListener, ObservationStream, OperatorPort, OverviewStream, ProgressEvents,
+    ReplyListener, ToolProvider, Unobserved, Watching,
 };
 pub use robot_port::{RobotPort, RobotSightStream};
 pub use schedule::{collide, may_collide};

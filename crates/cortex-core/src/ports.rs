@@ -161,11 +161,38 @@ pub trait ChatModel: Send + Sync {
         false
     }
 
-    /// Answers one request.
+    /// Answers one request. The `listener` gets the text of the answer while it arrives, from models that stream; only the
+    /// returned reply counts.
     ///
     /// # Errors
     /// When no usable answer can be had within the model's own bounds of time and retries.
-    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError>;
+    async fn chat_streaming(
+        &self,
+        request: &ChatRequest,
+        listener: Arc<dyn ReplyListener>,
+    ) -> Result<ChatReply, ModelError>;
+
+    /// Answers one request, without a listener.
+    ///
+    /// # Errors
+    /// When no usable answer can be had within the model's own bounds of time and retries.
+    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
+        self.chat_streaming(request, Arc::new(NoListener)).await
+    }
+}
+
+/// Gets the text of an answer while it arrives.
+pub trait ReplyListener: Send + Sync {
+    /// All text of the answer so far. A further attempt begins with other text.
+    fn on_text(&self, so_far: &str);
+}
+
+/// A listener that ignores everything.
+#[derive(Debug, Clone, Copy)]
+pub struct NoListener;
+
+impl ReplyListener for NoListener {
+    fn on_text(&self, _: &str) {}
 }
 
 /// Why a model gave no usable answer.

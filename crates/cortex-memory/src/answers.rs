@@ -120,13 +120,17 @@ pub struct Entity {
     pub runs: u64,
 }
 
-/// A fact that was found by words.
+/// A fact that was found by words or by meaning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FoundFact {
     /// The fact.
     pub answer: FactAnswer,
     /// How much of what was asked for it holds, from 0 to 1: the share of the telling words, rare ones counting more.
+    /// 0 where it was found by its meaning alone.
     pub relevance: f64,
+    /// How much it means what was asked for, from 0 to 1: the cosine of both vectors. 0 where it was found by its words alone.
+    #[serde(default)]
+    pub likeness: f64,
 }
 
 /// What a text brings to mind.
@@ -175,6 +179,9 @@ pub struct Forgotten {
     pub episodes: u64,
     /// Episodes whose words were changed.
     pub redacted: u64,
+    /// What people did with tasks that is gone, or whose words were changed.
+    #[serde(default)]
+    pub interactions: u64,
 }
 
 /// How much there is.

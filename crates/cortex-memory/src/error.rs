@@ -92,6 +92,12 @@ pub enum MemoryError {
         /// Why.
         problem: String,
     },
+    /// No vectors of what is remembered, or asked for, can be had.
+    #[error("the meaning of what is remembered is not known: {problem}")]
+    NotEmbedded {
+        /// Why.
+        problem: String,
+    },
     /// Something else went wrong.
     #[error("the memory failed: {problem}")]
     Failed {

@@ -2,14 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::answers::{
     CurrentContext, Entity, Forgotten, FoundFact, Located, MemorySize, Noted, PresenceAnswer, Recollection,
 };
-use crate::bulletin;
+use crate::bulletin::{self, Standing};
 use crate::episode::{Episode, EpisodeId, Outcome};
 use crate::error::MemoryError;
 use crate::fact::{Fact, FactAnswer, FactId, Now, ObservationRun};
+use crate::interaction::Interaction;
+use crate::meaning::{self, Meaning};
 use crate::observation::Observation;
 use crate::rules::MemoryRules;
 use crate::sqlite::{Forget, Rebuilt, Span, SpatialQuery, Store};
@@ -24,6 +27,8 @@ const MOST_ANSWERS: usize = 1_000;
 #[derive(Clone)]
 pub struct Memory {
     store: Arc<Store>,
+    /// What finds facts by their meaning, too.
+    pub(crate) meaning: Option<Meaning>,
 }
 
 impl Memory {
@@ -34,7 +39,7 @@ impl Memory {
     pub async fn open(file: impl Into<PathBuf>, rules: MemoryRules) -> Result<Self, MemoryError> {
         let file = file.into();
         let store = blocking(move || Store::open(&file, rules)).await?;
-        Ok(Self { store: Arc::new(store) })
+        Ok(Self { store: Arc::new(store), meaning: None })
     }
 
     /// Keeps a damaged file aside, and makes a new one of what can be read of it. Nothing is deleted.
@@ -44,7 +49,7 @@ impl Memory {
     pub async fn rebuild(file: impl Into<PathBuf>, rules: MemoryRules) -> Result<(Self, Rebuilt), MemoryError> {
         let file = file.into();
         let (store, rebuilt) = blocking(move || Store::rebuild(&file, rules)).await?;
-        Ok((Self { store: Arc::new(store) }, rebuilt))
+        Ok((Self { store: Arc::new(store), meaning: None }, rebuilt))
     }
 
     /// Its rules.
@@ -58,7 +63,9 @@ impl Memory {
     /// # Errors
     /// When one of them can't be kept, the disk is full, or the file is damaged. Nothing is kept then.
     pub async fn add(&self, observations: Vec<Observation>) -> Result<Vec<Noted>, MemoryError> {
-        self.ask(move |store| store.add(&observations)).await
+        let noted = self.ask(move |store| store.add(&observations)).await?;
+        self.catch_up_with(&noted);
+        Ok(noted)
     }
 
     /// Where a thing is or was last. None: nobody ever spoke of it.
@@ -84,17 +91,32 @@ impl Memory {
     /// # Errors
     /// When the file can't be read.
     pub async fn recall(&self, text: &str, most: usize, now: &Now) -> Result<Recollection, MemoryError> {
-        let (text, now) = (text.to_owned(), now.clone());
-        self.ask(move |store| store.recall(&text, capped(most), &now)).await
+        self.recall_within(meaning::PATIENCE, text, most, now).await
     }
 
-    /// The facts that share most words with a text, the best first.
+    /// The same; what is known of the meaning by then counts.
+    pub(crate) async fn recall_within(
+        &self,
+        patience: Duration,
+        text: &str,
+        most: usize,
+        now: &Now,
+    ) -> Result<Recollection, MemoryError> {
+        let (words, then, candidates) = (text.to_owned(), now.clone(), self.candidates(capped(most)));
+        let mut recalled = self.ask(move |store| store.recall(&words, candidates, &then)).await?;
+        recalled.facts = self.add_by_meaning(recalled.facts, patience, text, capped(most), now).await;
+        Ok(recalled)
+    }
+
+    /// The facts that share most words with a text or mean most what it says, the best first. Without an
+    /// [embedder](Self::with_embedder), the words alone count.
     ///
     /// # Errors
     /// When the file can't be read.
     pub async fn semantic_search(&self, text: &str, most: usize, now: &Now) -> Result<Vec<FoundFact>, MemoryError> {
-        let (text, now) = (text.to_owned(), now.clone());
-        self.ask(move |store| store.search(&text, capped(most), &now)).await
+        let (words, then, candidates) = (text.to_owned(), now.clone(), self.candidates(capped(most)));
+        let found = self.ask(move |store| store.search(&words, candidates, &then)).await?;
+        Ok(self.add_by_meaning(found, meaning::PATIENCE, text, capped(most), now).await)
     }
 
     /// What holds, or held, in a part of the map, the last seen first.
@@ -154,24 +176,22 @@ impl Memory {
         self.ask(move |store| store.body(&now)).await
     }
 
-    /// What people said and nothing contradicts, the last first.
+    /// Keeps what a person did with a task.
     ///
     /// # Errors
-    /// When the file can't be read.
-    pub async fn told_by_people(&self, most: usize) -> Result<Vec<Fact>, MemoryError> {
-        self.ask(move |store| store.told_by_people(capped(most))).await
+    /// When a text can't be kept, or the file can't be written.
+    pub async fn note_interaction(&self, interaction: Interaction) -> Result<(), MemoryError> {
+        self.ask(move |store| store.add_interaction(&interaction)).await
     }
 
-    /// The bulletin: the body, what people said, and the last tasks, in at most 500 words. Of the same memory, the same bytes.
+    /// The bulletin, in at most 500 words: who the robot is, its body, what is to be done, what people decided, prefer and said,
+    /// and the last tasks. Of the same memory, the same `standing` and the same time, the same bytes. Empty where nothing is known.
     ///
     /// # Errors
     /// When the file can't be read.
-    pub async fn bulletin(&self) -> Result<String, MemoryError> {
-        // What is not answered is not as of now, so no clock is needed.
-        let body = self.body_status(&Now::default()).await?;
-        let told = self.told_by_people(bulletin::MOST_ENTRIES).await?;
-        let tasks = self.search_gists("", bulletin::MOST_TASKS).await?;
-        Ok(bulletin::render(&body, &told, &tasks))
+    pub async fn bulletin(&self, standing: &Standing, now: &Now) -> Result<String, MemoryError> {
+        let (standing, now) = (standing.clone(), now.clone());
+        self.ask(move |store| Ok(bulletin::render(&store.bulletin(&now)?, &standing, now.wall_ms))).await
     }
 
     /// What goes on: the episodes, the body, and what was seen last, at most so many facts.
@@ -247,7 +267,7 @@ impl Memory {
         self.ask(Store::size).await
     }
 
-    async fn ask<T: Send + 'static>(
+    pub(crate) async fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Store) -> Result<T, MemoryError> + Send + 'static,
     ) -> Result<T, MemoryError> {

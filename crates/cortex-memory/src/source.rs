@@ -1,12 +1,13 @@
 //! Memories as a source of context: what is known of the things that a task names.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, PassageKind};
 
 use crate::answers::{FoundFact, Located, NamedPresence, Recollection, Whereabouts};
+use crate::bulletin::Standing;
 use crate::error::MemoryError;
 use crate::fact::{FactAnswer, Now};
 use crate::memory::Memory;
@@ -29,21 +30,37 @@ const MOST_BYTES: usize = 4_000;
 /// nothing that the task names.
 const LEAST_RELEVANCE: f64 = 0.5;
 
+/// Least likeness of a fact that was found by its meaning alone to be shown unasked.
+const LEAST_LIKENESS: f64 = 0.4;
+/// What is known of the meaning by then counts; a plan does not wait longer, and goes by the words. Less than a source may take
+/// for all that it does.
+const MEANING_PATIENCE: Duration = Duration::from_millis(300);
+
 /// Which map is in use, whenever it is asked.
 pub type MapInUse = Arc<dyn Fn() -> Option<MapRef> + Send + Sync>;
+
+/// What the bulletin says that the memory does not hold, whenever it is asked.
+pub type StandingNow = Arc<dyn Fn() -> Standing + Send + Sync>;
 
 /// The memory of a robot as planning uses it.
 #[derive(Clone)]
 pub struct MemorySource {
     memory: Memory,
     map: MapInUse,
+    standing: StandingNow,
 }
 
 impl MemorySource {
     /// A source of what this memory holds.
     #[must_use]
     pub fn new(memory: Memory, map: MapInUse) -> Self {
-        Self { memory, map }
+        Self { memory, map, standing: Arc::new(Standing::default) }
+    }
+
+    /// The same, and the bulletin says this, too.
+    #[must_use]
+    pub fn with_standing(self, standing: StandingNow) -> Self {
+        Self { standing, ..self }
     }
 }
 
@@ -66,8 +83,12 @@ impl ContextSource for MemorySource {
             text.push_str(revision);
         }
         let told = |error: MemoryError| ContextError(error.to_string());
-        let bulletin = self.memory.bulletin().await.map_err(told)?;
-        let recalled = self.memory.recall(&text, MOST_PASSAGES, &now(&self.map)).await.map_err(told)?;
+        let now = now(&self.map);
+        let bulletin = self.memory.bulletin(&(self.standing)(), &now).await.map_err(told)?;
+        let recalled = self.memory.recall_within(MEANING_PATIENCE, &text, MOST_PASSAGES, &now).await;
+        // Not before: it would be computed first.
+        self.memory.catch_up();
+        let recalled = recalled.map_err(told)?;
         let bulletin = (!bulletin.is_empty()).then(|| passage(BULLETIN, None, bulletin, 0.0));
         // It comes first: the most fitting of the others may be cut, and it is short.
         Ok(bulletin.into_iter().chain(passages(&recalled)).collect())
@@ -83,7 +104,9 @@ pub(crate) fn passages(recalled: &Recollection) -> Vec<ContextPassage> {
         key(&answer.fact.relation) == IS_AT && recalled.located.iter().any(is_of)
     };
     let is_named = |answer: &FactAnswer| recalled.named.iter().any(|name| key(name) == key(&answer.fact.subject));
-    let fits = |found: &&FoundFact| found.relevance >= LEAST_RELEVANCE || is_named(&found.answer);
+    let fits = |found: &&FoundFact| {
+        found.relevance >= LEAST_RELEVANCE || found.likeness >= LEAST_LIKENESS || is_named(&found.answer)
+    };
     let facts = recalled.facts.iter().filter(fits).filter(|found| !is_told(&found.answer));
     let facts = facts.map(|found| {
         let fact = &found.answer.fact;

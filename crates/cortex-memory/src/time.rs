@@ -73,6 +73,12 @@ pub(crate) fn went_back(earlier_ms: u64, later_ms: u64) -> bool {
     later_ms.saturating_add(CLOCK_TOLERANCE_MS) < earlier_ms
 }
 
+/// How many minutes the local time of this machine is ahead of UTC now.
+#[must_use]
+pub fn utc_offset_min() -> i32 {
+    chrono::Local::now().offset().local_minus_utc() / 60
+}
+
 /// A time in RFC 3339, to the second.
 pub(crate) fn rfc3339(wall_ms: u64) -> String {
     let time = std::time::UNIX_EPOCH + std::time::Duration::from_millis(wall_ms);

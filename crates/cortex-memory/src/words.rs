@@ -28,6 +28,15 @@ pub(crate) fn key(name: &str) -> String {
     words.join(" ")
 }
 
+/// Words of courtesy, which are no part of a task.
+const COURTESIES: [&str; 4] = ["please", "kindly", "bitte", "svp"];
+
+/// What makes two tasks the same: neither case, nor marks, nor articles, nor courtesy. "on" and "off" are all the difference.
+pub(crate) fn task_key(task: &str) -> String {
+    let is_telling = |word: &String| !ARTICLES.contains(&word.as_str()) && !COURTESIES.contains(&word.as_str());
+    split(task).filter(is_telling).collect::<Vec<_>>().join(" ")
+}
+
 /// A name as it is shown: as it was written, without an article in front. A capital one belongs to the name: "La Paz".
 pub(crate) fn named(name: &str) -> &str {
     let name = name.trim();
@@ -107,6 +116,13 @@ mod tests {
         }
         assert_eq!(key("The"), "the", "an article alone is a name");
         assert_ne!(key("red cup"), key("cup"));
+    }
+
+    #[test]
+    fn tasks_are_the_same_whatever_their_courtesy_and_not_whatever_they_want() {
+        assert_eq!(task_key("Please turn on the kitchen light!"), task_key("turn on kitchen light"));
+        assert_ne!(task_key("turn on the light"), task_key("turn off the light"));
+        assert_ne!(task_key("bring the cup from the hall"), task_key("bring the hall from the cup"));
     }
 
     #[test]

@@ -9,7 +9,7 @@
 
 mod house;
 
-use cortex_memory::{Change, MemoryError, Outcome, Presence, Whereabouts};
+use cortex_memory::{Change, Interaction, InteractionKind, MemoryError, Outcome, Presence, Standing, Whereabouts};
 use house::*;
 
 /// The tables of the first format. They never change again.
@@ -114,6 +114,34 @@ async fn a_file_of_the_first_format_goes_on() {
     assert_eq!(presence, Presence::NotThere);
     drop(memory);
     open(folder.path()).await;
+}
+
+/// The second format had neither what people do with tasks, nor vectors.
+#[tokio::test]
+async fn a_file_of_the_second_format_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let memory = open(folder.path()).await;
+    memory.add(vec![camera("red cup", is_at("kitchen"), 0)]).await.expect("kept");
+    drop(memory);
+    let file = rusqlite::Connection::open(folder.path().join("memory.sqlite")).expect("it opens");
+    file.execute_batch(
+        "DROP TRIGGER facts_added; DROP INDEX facts_by_statement; DROP TABLE meanings; DROP TABLE meaning_model;
+         DROP TABLE interactions; PRAGMA user_version = 2;",
+    )
+    .expect("as it was");
+    drop(file);
+    let memory = open(folder.path()).await;
+    assert!(memory.locate("red cup", &now(1)).await.unwrap().is_some());
+    let asked = Interaction {
+        kind: InteractionKind::Denied,
+        subject: "arm.throw".to_owned(),
+        detail: String::new(),
+        person: "anna".to_owned(),
+        wall_ms: START + MINUTE,
+        utc_offset_min: 0,
+    };
+    memory.note_interaction(asked).await.expect("what is new works");
+    assert!(memory.bulletin(&Standing::default(), &now(2)).await.unwrap().contains("'anna' denied 'arm.throw'"));
 }
 
 #[tokio::test]

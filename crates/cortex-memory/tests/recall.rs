@@ -83,7 +83,7 @@ async fn the_planner_is_shown_what_is_known_as_of_when_and_by_whom() {
         let mut passages = source.gather(&query).await.expect("passages");
         let bulletin = passages.remove(0);
         assert_eq!(bulletin.place, "bulletin");
-        let text = "Body: robot battery 0.42, 2023-11-14T22:45:20Z.";
+        let text = "Health: robot battery 0.42, 2023-11-14T22:45:20Z.";
         assert_eq!(
             (bulletin.text.as_str(), bulletin.relevance),
             (text, 0.0),

@@ -27,6 +27,8 @@ pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL};
 #[cfg(feature = "openai")]
 pub use openai::OpenAiModel;
 pub use reflex::Reflex;
-pub use settings::{API_KEY_VARIABLE, ApiKey, BuildError, ModelSettings, Structured, api_key_from_environment};
+pub use settings::{
+    API_KEY_VARIABLE, ApiKey, BuildError, ModelSettings, Streaming, Structured, api_key_from_environment,
+};
 pub use trial::{CallsTools, Trial, trial};
 pub use wordings::{BadLine, Lesson, MAX_WORDINGS, Wording, WordingFile, Wordings, WordingsError};

@@ -24,6 +24,18 @@ pub enum Structured {
     Off,
 }
 
+/// Whether plans and answers are asked for as a stream: their words can be told as they come, and one that repeats itself
+/// is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Streaming {
+    /// They are, unless the endpoint says that it can't.
+    #[default]
+    On,
+    /// They come whole.
+    Off,
+}
+
 /// How a model is reached. Every bound ends something that could otherwise go on for ever.
 #[derive(Debug, Clone)]
 pub struct ModelSettings {
@@ -39,6 +51,8 @@ pub struct ModelSettings {
     pub retries: u32,
     /// Whether it is held to a schema where its answer has one.
     pub structured_output: Structured,
+    /// Whether plans and answers are asked for as a stream.
+    pub streaming: Streaming,
     /// The wait before the first retry; each further wait is twice as long, up to 8 s.
     pub first_backoff: Duration,
     /// Where the embedded command reader keeps what its words were told to mean. `None`: it learns nothing.
@@ -54,6 +68,7 @@ impl Default for ModelSettings {
             request_timeout: Duration::from_secs(120),
             retries: 2,
             structured_output: Structured::Auto,
+            streaming: Streaming::On,
             first_backoff: Duration::from_millis(500),
             wordings: None,
         }

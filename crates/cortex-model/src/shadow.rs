@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, Purpose};
+use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, Purpose, ReplyListener};
 
 use crate::ModelChoice;
 use crate::reflex::doubt;
@@ -21,8 +21,12 @@ impl ChatModel for Shadowed {
         self.0.reads_every_tool()
     }
 
-    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
-        let mut reply = self.0.chat(request).await?;
+    async fn chat_streaming(
+        &self,
+        request: &ChatRequest,
+        listener: Arc<dyn ReplyListener>,
+    ) -> Result<ChatReply, ModelError> {
+        let mut reply = self.0.chat_streaming(request, listener).await?;
         let is_by_reflex = reply.used.as_ref().is_some_and(|used| used.model == ModelChoice::Reflex.to_string());
         if request.purpose == Purpose::Plan && !is_by_reflex {
             reply.doubt = doubt(request, &reply.calls);

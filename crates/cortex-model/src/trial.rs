@@ -149,8 +149,10 @@ async fn ask(model: &dyn ChatModel, request: ChatRequest, patience: Duration) ->
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use async_trait::async_trait;
-    use cortex_core::ModelCall;
+    use cortex_core::{ModelCall, ReplyListener};
 
     use super::*;
 
@@ -170,7 +172,11 @@ mod tests {
             "trained".to_owned()
         }
 
-        async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
+        async fn chat_streaming(
+            &self,
+            request: &ChatRequest,
+            _: Arc<dyn ReplyListener>,
+        ) -> Result<ChatReply, ModelError> {
             let tools = if self.is_not_shown_tools { 0 } else { request.tools.len() };
             let words = |text: &str| ChatReply {
                 text: text.to_owned(),

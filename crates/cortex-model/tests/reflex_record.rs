@@ -3,12 +3,23 @@
 
 use std::time::Duration;
 
-use cortex_core::mission::MissionSetup;
+use cortex_core::mission::{MissionSetup, PolicySetup};
+use cortex_core::policy::{Policy, PolicySettings};
 use cortex_core::{
     ChatModel as _, Context, ContextPassage, Effect, Input, MissingSource, Mission, MissionLimits, PassageKind, ToolSet,
 };
 use cortex_model::Reflex;
 use cortex_protocol::{MissionResult, MissionStatus, ToolPhase, ToolSpec};
+
+/// The robot may not go to the street.
+fn policy() -> Policy {
+    let rule = serde_json::json!({
+        "then": "deny", "tools": ["base.go_to"], "arguments": {"place": {"one_of": ["street"]}},
+        "because": "it stays in the house",
+    });
+    let rules = vec![serde_json::from_value(rule).expect("a rule")];
+    Policy::new(PolicySettings { rules, ..PolicySettings::default() }).expect("it can be used")
+}
 
 /// A robot that drives, with documents in which these passages were found.
 async fn mission(task: &str, passages: Vec<ContextPassage>) -> MissionResult {
@@ -19,7 +30,8 @@ async fn mission(task: &str, passages: Vec<ContextPassage>) -> MissionResult {
 async fn mission_with(task: &str, context: Context) -> MissionResult {
     let go_to = ToolSpec::new("base.go_to".into(), "Drives to a place.".to_owned())
         .with_parameters(serde_json::json!({
-            "type": "object", "properties": {"place": {"enum": ["kitchen", "bedroom"]}}, "required": ["place"],
+            "type": "object", "required": ["place"],
+            "properties": {"place": {"enum": ["kitchen", "bedroom"]}, "speed": {"type": "number", "maximum": 0.5}},
         }))
         .with_phase(ToolPhase::Execution)
         .with_effect_source(cortex_protocol::EffectSource::Declared)
@@ -36,8 +48,8 @@ async fn mission_with(task: &str, context: Context) -> MissionResult {
         tools,
         availability: cortex_core::Availability::default(),
         removed: cortex_core::RemovedTools::default(),
-        limits: MissionLimits::default(),
-        policy: cortex_core::mission::PolicySetup::default(),
+        limits: MissionLimits { max_execution_steps: 12, ..MissionLimits::default() },
+        policy: PolicySetup { policy: policy(), ..PolicySetup::default() },
         reopens: None,
     });
     let mut inputs = vec![Input::Start];
@@ -141,26 +153,29 @@ async fn the_robot_says_what_it_knows_of_itself_and_what_it_cannot_do() {
         place: place.to_owned(),
         ..passage(text, 0.5)
     };
-    let passages = vec![
-        of_itself(cortex_core::identity::ABOUT, "My name is berta. I sense with a camera (/image)."),
-        of_itself(cortex_core::identity::LIMITS, "I may not use arm.throw."),
-    ];
+    let passages = vec![of_itself(cortex_core::identity::ABOUT, "My name is berta. I sense with a camera (/image).")];
+    // What it can't do follows from its tools, its policy and its limits, whatever is on record.
+    let bounds = "I can't do what none of my tools does. In some cases I may not use base.go_to when place is one of street \
+                  (it stays in the house). Bounds of what I do: base.go_to speed at most 0.5. Of one task: a plan has at most 12 \
+                  steps, I plan anew at most 3 times, it ends after 3600 s.";
     for (task, expected) in [
         ("who are you?", "My name is berta. I sense with a camera (/image)."),
-        ("what can't you do?", "I may not use arm.throw."),
-        ("What are you not allowed to do?", "I may not use arm.throw."),
-        ("is there anything you can't do", "I may not use arm.throw."),
-        ("was kannst du nicht?", "I may not use arm.throw."),
-        ("what can you do?", "I can do: go to PLACE (kitchen, bedroom)."),
+        ("what can't you do?", bounds),
+        ("What are you not allowed to do?", bounds),
+        ("is there anything you can't do", bounds),
+        ("was kannst du nicht?", bounds),
+        ("what can you do?", "I can do: go to PLACE (kitchen, bedroom)"),
     ] {
         let result = mission(task, passages.clone()).await;
         assert_eq!(result.status, MissionStatus::Answered, "{task}: {}", result.output);
         assert!(result.output.starts_with(expected), "{task}: {}", result.output);
     }
-    let result = mission("what can't you do?", Vec::new()).await;
-    assert!(result.output.contains("what none of my tools does"), "{}", result.output);
     for order in ["don't go to the kitchen", "you can't go to the kitchen", "do not do what you can not do"] {
         let result = mission(order, passages.clone()).await;
-        assert!(result.steps.is_empty() && !result.output.contains("arm.throw"), "{order}: {}", result.output);
+        assert!(
+            result.steps.is_empty() && !result.output.contains("it stays in the house"),
+            "{order}: {}",
+            result.output
+        );
     }
 }

@@ -6,10 +6,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cortex_config::{MapChoice, MemorySettings};
 use cortex_core::fragment::one_line;
-use cortex_core::{ContextSource, EventStream as _, MemoryPort, RobotPort as _};
+use cortex_core::{ContextSource, Embedder, EventStream as _, MemoryPort, RobotPort as _};
 use cortex_memory::{
-    Arrival, EpisodeId, MapInUse, MapRef, Memory, MemoryError, MemoryForPeople, MemorySource, MemoryTools, NamedRegion,
-    Observation, Outcome, SpokenTasks, TopicReading,
+    Arrival, EpisodeId, InteractionReader, MapInUse, MapRef, Memory, MemoryError, MemoryForPeople, MemorySource,
+    MemoryTools, NamedRegion, Observation, Outcome, SpokenTasks, Standing, TopicReading, WaitingTasks, is_person,
+    person, utc_offset_min,
 };
 use cortex_protocol::robot_view::{GridMap, RobotSight};
 use cortex_protocol::{CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, Origin};
@@ -28,10 +29,6 @@ const END_LIMIT: Duration = Duration::from_secs(3);
 const BATCH: usize = 256;
 /// Characters of a task or of a result that are kept of an episode.
 const EPISODE_CHARACTERS: usize = 500;
-/// Characters of the name of a person.
-const NAME_CHARACTERS: usize = 60;
-/// By which entrances people come.
-const PEOPLE: [&str; 3] = ["ros", "web", "cli"];
 /// Bytes of a map's version.
 const VERSION_BYTES: usize = 8;
 /// Most different problems of messages that are told.
@@ -42,6 +39,7 @@ pub struct OpenMemory {
     memory: Memory,
     map: Arc<Map>,
     spoken: SpokenTasks,
+    waiting: WaitingTasks,
     settings: MemorySettings,
 }
 
@@ -77,8 +75,9 @@ impl Map {
 }
 
 impl OpenMemory {
-    /// Opens the memory. Where it can't be had, the robot works without it, and it is said why.
-    pub async fn open(settings: Option<MemorySettings>) -> Option<Self> {
+    /// Opens the memory, and finds what it holds by its meaning, too, where there is an embedder. Where it can't be had, the robot
+    /// works without it, and it is said why.
+    pub async fn open(settings: Option<MemorySettings>, embedder: Option<Arc<dyn Embedder>>) -> Option<Self> {
         let settings = settings?;
         let opening = Memory::open(&settings.file, settings.rules.clone());
         let Ok(opened) = tokio::time::timeout(OPEN_LIMIT, opening).await else {
@@ -90,11 +89,17 @@ impl OpenMemory {
         };
         match opened {
             Ok(memory) => {
+                let memory = match embedder {
+                    Some(embedder) => memory.with_embedder(embedder),
+                    None => memory,
+                };
+                memory.catch_up();
                 let map = Map::default();
                 if let MapChoice::Fixed(fixed) = &settings.map {
                     map.set(Some(KnownMap { map: fixed.clone(), since_ms: 0 }));
                 }
-                Some(Self { memory, map: Arc::new(map), spoken: SpokenTasks::default(), settings })
+                let (spoken, waiting) = (SpokenTasks::default(), WaitingTasks::default());
+                Some(Self { memory, map: Arc::new(map), spoken, waiting, settings })
             }
             Err(problem) => {
                 tracing::error!("the robot remembers nothing: {problem}");
@@ -103,10 +108,12 @@ impl OpenMemory {
         }
     }
 
-    /// What planning is told of it.
+    /// What planning is told of it. `identity`: who the robot is, in a sentence, whenever it is asked.
     #[must_use]
-    pub fn context_source(&self) -> Arc<dyn ContextSource> {
-        Arc::new(MemorySource::new(self.memory.clone(), self.map_in_use()))
+    pub fn context_source(&self, identity: impl Fn() -> String + Send + Sync + 'static) -> Arc<dyn ContextSource> {
+        let waiting = self.waiting.clone();
+        let standing = Arc::new(move || Standing { identity: identity(), waiting: waiting.texts() });
+        Arc::new(MemorySource::new(self.memory.clone(), self.map_in_use()).with_standing(standing))
     }
 
     /// The memory as tools.
@@ -130,7 +137,7 @@ impl OpenMemory {
     /// Begins to remember what the robot observes, and the tasks of this runtime; none, where nothing really happens.
     #[must_use]
     pub fn remember(self, robot: &Robot, runtime: Option<&Runtime>) -> Remembering {
-        let Self { memory, map, spoken, settings } = self;
+        let Self { memory, map, spoken, waiting, settings } = self;
         let topics: BTreeSet<String> = settings.readings.iter().map(|reading| reading.topic.clone()).collect();
         let feed = TopicFeed::start(&robot.graph, &robot.endpoints, &robot.discovery, topics);
         let mut tasks = JoinSet::new();
@@ -152,7 +159,8 @@ impl OpenMemory {
         let episodes = runtime.map(|runtime| {
             // Apart from the episodes, which wait for the disk: what a person said must be known when it is to be noted.
             tasks.spawn(listen(runtime.events(), spoken));
-            tokio::spawn(Episodes { memory, open: BTreeMap::new() }.run(runtime.events(), ending.clone()))
+            let episodes = Episodes { memory, open: BTreeMap::new(), people: InteractionReader::new(waiting) };
+            tokio::spawn(episodes.run(runtime.events(), ending.clone()))
         });
         Remembering { _tasks: tasks, episodes, ending }
     }
@@ -309,8 +317,8 @@ fn version(grid: &GridMap) -> String {
 /// Hears what people say in their tasks. A person's own words count as such; those of events and of other systems do not.
 async fn listen(mut events: Events, spoken: SpokenTasks) {
     let hear = |mission: &MissionId, origin: &Origin, words: &str| {
-        if PEOPLE.contains(&origin.channel.as_str()) {
-            spoken.hear(mission, &one_line(&origin.client, NAME_CHARACTERS), words);
+        if is_person(origin) {
+            spoken.hear(mission, &person(origin), words);
         }
     };
     while let Some(event) = events.next().await {
@@ -323,10 +331,11 @@ async fn listen(mut events: Events, spoken: SpokenTasks) {
     }
 }
 
-/// Keeps an episode of each task that acts, from when it is known to be one.
+/// Keeps an episode of each task that acts, from when it is known to be one, and what people do with tasks.
 struct Episodes {
     memory: Memory,
     open: BTreeMap<MissionId, Task>,
+    people: InteractionReader,
 }
 
 /// A task that has not ended.
@@ -352,6 +361,11 @@ impl Episodes {
 
     async fn note(&mut self, event: &CloudEvent) {
         let mission = &event.subject;
+        for interaction in self.people.read(event, wall_ms(), utc_offset_min()) {
+            if let Err(problem) = self.memory.note_interaction(interaction).await {
+                tracing::warn!("what a person did in {mission} is not kept: {problem}");
+            }
+        }
         match &event.data.payload {
             MissionEvent::Accepted { task, .. } => {
                 let text = one_line(task, EPISODE_CHARACTERS);

@@ -27,20 +27,30 @@ const NAMELESS: &str = "robot";
 /// Tools that look up what was not told with a task.
 pub(crate) type Lookups = Vec<(Arc<dyn ToolProvider>, Vec<ToolSpec>)>;
 
-/// All that the configuration names: what is told with a task, and what looks up the rest.
+/// All that is on record.
+pub(crate) struct OnRecord {
+    /// What is told with a task.
+    pub(crate) context: ContextSources,
+    /// What looks up the rest.
+    pub(crate) lookups: Lookups,
+    /// What the robot remembers.
+    pub(crate) memory: Option<OpenMemory>,
+}
+
+/// All that the configuration names.
 ///
 /// # Errors
 /// When the model that finds texts by their meaning, or the store of the documents, can't be used.
 pub(crate) async fn on_record(
     resolved: &Resolved,
     robot: &Robot,
-    memory: Option<&OpenMemory>,
     recipe: Option<&RobotRecipe>,
-) -> anyhow::Result<(ContextSources, Lookups)> {
+) -> anyhow::Result<OnRecord> {
     let embedder = match resolved.embedding.clone() {
         Some(folder) => Some(embedder(folder).await?),
         None => None,
     };
+    let memory = OpenMemory::open(resolved.memory.clone(), embedder.clone()).await;
     let mut lookups = Lookups::new();
     let skills = skill_folders(resolved.skills.clone(), recipe).map(|folders| {
         // Each tool is told of in each request, so not where it has nothing to tell.
@@ -56,11 +66,14 @@ pub(crate) async fn on_record(
         }
         Arc::new(documents)
     });
-    let memory = memory.map(OpenMemory::context_source);
-    let identity: Arc<dyn ContextSource> =
-        Arc::new(IdentitySource::start(configured(resolved), resolved.runtime.policy.clone(), robot));
-    let sources = [Some(identity), skills, memory, documents].into_iter().flatten().collect();
-    Ok((ContextSources::new(sources), lookups))
+    let identity = IdentitySource::start(configured(resolved), robot);
+    let remembered = memory.as_ref().map(|memory| {
+        let identity = identity.clone();
+        memory.context_source(move || identity.name_and_body())
+    });
+    let identity: Arc<dyn ContextSource> = Arc::new(identity);
+    let sources = [Some(identity), skills, remembered, documents].into_iter().flatten().collect();
+    Ok(OnRecord { context: ContextSources::new(sources), lookups, memory })
 }
 
 /// The documents, if planning uses them.

@@ -12,7 +12,7 @@ use cortex_custom_actions::CustomActions;
 use cortex_events as events;
 use cortex_model::Reflex;
 use cortex_node::management::{self, Among, Management, tell};
-use cortex_node::{Agent, IncidentKeeper, OpenMemory, Operators, SelfWatch, Watched, logging};
+use cortex_node::{Agent, IncidentKeeper, Operators, SelfWatch, Watched, logging};
 use cortex_parameters::node_parameters;
 use cortex_protocol::ComponentName;
 use cortex_robot::supervision::actions::Actions;
@@ -21,11 +21,11 @@ use cortex_robot::{self as robot, Robot};
 use cortex_ros::{OWN_NAMES, RobotViews, StopMemory, StopServer, StopStore, TaskServer};
 use cortex_ros_client::serving::Serving;
 use cortex_ros_client::{Instances, RosNode};
-use cortex_runtime::{CallBounds, DryRun, Gate, JournalSettings, Runtime, RuntimeConfig, StopRecord};
+use cortex_runtime::{CallBounds, DryRun, Gate, JournalSettings, Runtime, RuntimeConfig, SpokenText, StopRecord};
 use cortex_status::{Endpoint, Metrics, ModelWatch};
 use tokio::sync::broadcast;
 
-use crate::context;
+use crate::context::{self, OnRecord};
 use crate::end_signal;
 use crate::launcher::Launcher;
 use crate::memory::RobotMemory;
@@ -135,8 +135,7 @@ async fn serve(
     let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
     let gate = watch.as_ref().map(supervision::Watch::gate).unwrap_or_default();
     let provided = Provided::by(robot, recipe.as_ref(), &gate, resolved.runtime.calls, dry_run)?;
-    let memory = OpenMemory::open(resolved.memory.clone()).await;
-    let (context, lookups) = context::on_record(&resolved, robot, memory.as_ref(), recipe.as_ref()).await?;
+    let OnRecord { context, lookups, memory } = context::on_record(&resolved, robot, recipe.as_ref()).await?;
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), gate, context, ..resolved.runtime };
     keep_records(&mut config, robot, dry_run);
     // Before anything begins, whoever wants it.
@@ -361,10 +360,10 @@ impl Provided {
 }
 
 /// Publishes the answers.
-async fn keep_speaking(mut outputs: broadcast::Receiver<String>, server: TaskServer) {
+async fn keep_speaking(mut outputs: broadcast::Receiver<SpokenText>, server: TaskServer) {
     loop {
         match outputs.recv().await {
-            Ok(text) => server.say(text),
+            Ok(SpokenText { mission, text, piece }) => server.say_piece(&mission, text, piece),
             Err(broadcast::error::RecvError::Lagged(missed)) => tracing::warn!("{missed} answers were not published"),
             Err(broadcast::error::RecvError::Closed) => return,
         }

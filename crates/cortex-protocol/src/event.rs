@@ -67,6 +67,7 @@ impl MissionEvent {
             Self::Researching { .. } => ("tool", "research", "started", "model"),
             Self::Researched { .. } => ("tool", "research", "finished", "component"),
             Self::ModelMistake { .. } => ("agent", "model", "refused", "model"),
+            Self::Answering { .. } => ("agent", "answer", "progressed", "model"),
             Self::ModelChanged { .. } => ("agent", "model", "changed", "cortex"),
             Self::PlanDoubted { .. } => ("agent", "plan", "doubted", "cortex"),
             Self::Planned { .. } => ("agent", "plan", "committed", "model"),

@@ -353,6 +353,11 @@ pub enum MissionEvent {
         /// What was wrong.
         problem: String,
     },
+    /// An answer is arriving. The result has all of it.
+    Answering {
+        /// The words that have arrived since the last such event.
+        words: String,
+    },
     /// Another model answers than before.
     ModelChanged {
         /// Which answers now.

@@ -9,12 +9,14 @@
 //! reason), since a refused goal could carry none; only an id that was used before is refused.
 
 mod controls;
+mod output;
 mod questions;
 mod turns;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use cortex_core::mission::SpokenPiece;
 use cortex_core::{ClientPort, EventStream};
 use cortex_protocol::{
     Command, CommandError, CommandErrorKind, CommandOutcome, MissionEvent, MissionId, Origin, Principal, SessionId,
@@ -38,6 +40,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::output::Output;
 use crate::goals::{GoalId, GoalState, Goals, ResultAnswer, Stamp, Waiting};
 use crate::task::{NotSubmitted, SHUTTING_DOWN, ServiceReply, TaskEnding, TaskResult, TaskUpdate};
 use turns::{Turns, until_over};
@@ -76,7 +79,7 @@ struct Shared {
     /// When a client that takes one message in a turn has taken the feedback.
     turns: Mutex<Turns>,
     statuses: Mutex<Publisher<GoalStatusArray>>,
-    output: Mutex<Publisher<StreamingString>>,
+    output: Mutex<Output>,
     /// The full name of the node.
     name: String,
     client: String,
@@ -126,7 +129,7 @@ impl TaskServer {
             feedback: Mutex::new(feedback),
             turns: Mutex::default(),
             statuses: Mutex::new(statuses),
-            output: Mutex::new(output),
+            output: Mutex::new(Output::new(output)),
             name: node.fully_qualified_name().to_owned(),
             client,
             revisions: format!("{}/revise", node.fully_qualified_name()),
@@ -153,10 +156,12 @@ impl TaskServer {
 
     /// Publishes text for people on `~/output`.
     pub fn say(&self, text: impl Into<String>) {
-        let message = StreamingString { stream: carried(text.into()), done: true };
-        if let Err(problem) = locked(&self.shared.output).publish(&message) {
-            tracing::warn!("an answer could not be published: {problem}");
-        }
+        locked(&self.shared.output).say(text.into());
+    }
+
+    /// Publishes a piece of a text of this mission on `~/output`.
+    pub fn say_piece(&self, mission: &MissionId, text: impl Into<String>, piece: SpokenPiece) {
+        locked(&self.shared.output).say_piece(mission.as_str(), text.into(), piece);
     }
 
     /// Takes no further goal, ends every open one (as aborted, saying that Cortex is shutting down) and gives the

@@ -9,7 +9,7 @@ use cortex_core::fragment::{capped, one_line};
 use cortex_core::policy::PolicyContext;
 use cortex_core::{
     ArgumentsError, CallArguments, ChatModel, ChatReply, ChatRequest, Message, MissionLimits, ModelCall, ModelError,
-    Purpose, ToolSet, for_each, output_refs,
+    Purpose, ReplyListener, ToolSet, for_each, output_refs,
 };
 use cortex_protocol::{
     Effect, MissionId, PolicyVerdict, Principal, Submission, TaskClass, TaskReading, ToolCall, ToolName,
@@ -157,7 +157,7 @@ impl ChatModel for GivenCall {
         true
     }
 
-    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
+    async fn chat_streaming(&self, request: &ChatRequest, _: Arc<dyn ReplyListener>) -> Result<ChatReply, ModelError> {
         let says = |text: String| ChatReply { text, ..ChatReply::default() };
         Ok(match request.purpose {
             Purpose::Plan if !self.is_given.swap(true, Ordering::AcqRel) => self.plan(),

@@ -65,6 +65,7 @@ mod robot_state;
 mod sessions;
 mod settings;
 mod shared;
+mod spoken;
 pub mod tape;
 mod tool_registry;
 mod unconfirmed_halts;
@@ -104,6 +105,7 @@ pub use crate::questions::AnswerRefusal;
 pub use crate::readiness::{Readiness, Rejection};
 pub use crate::settings::Settings;
 use crate::shared::Shared;
+pub use crate::spoken::SpokenText;
 pub use crate::tape::TapeSettings;
 pub use crate::tool_registry::ToolRegistry;
 pub use crate::unconfirmed_halts::UnconfirmedHalt;
@@ -126,7 +128,7 @@ fn fix(folder: &tape::Folder) {
 pub struct Runtime {
     mission_queue: mpsc::Sender<QueueMessage>,
     events: Arc<EventLog>,
-    outputs: broadcast::Sender<String>,
+    outputs: broadcast::Sender<SpokenText>,
     registry: watch::Receiver<Arc<ToolRegistry>>,
     shared: Arc<watch::Sender<Arc<Shared>>>,
     gate: Gate,
@@ -432,7 +434,7 @@ impl Runtime {
 
     /// The words for people (`~/output`), from now on.
     #[must_use]
-    pub fn outputs(&self) -> broadcast::Receiver<String> {
+    pub fn outputs(&self) -> broadcast::Receiver<SpokenText> {
         self.outputs.subscribe()
     }
 

@@ -11,7 +11,7 @@ use cortex_core::mission::{GatheringId, MissionSetup, PolicySetup, RequestId};
 use cortex_core::policy::RobotState;
 use cortex_core::{
     Availability, CONFIRMATION_HOLDS, CallObserver, CancelReason, ChatModel, ChatRequest, ContextQuery, Effect, Input,
-    Invocation, Mission, ModelError, ModelErrorKind, ToolSet,
+    Invocation, Mission, ModelError, ModelErrorKind, ReplyListener, ToolSet,
 };
 use cortex_language::task_class;
 use cortex_protocol::{
@@ -33,6 +33,7 @@ use crate::meters::Meters;
 use crate::mission_request::{Request, Revision, RevisionRefusal, Work};
 use crate::questions::{AnswerMessage, AnswerRefusal, Answers};
 use crate::shared::Shared;
+use crate::spoken::{AnswerForwarder, SpokenText};
 use crate::tape::Tape;
 
 /// Inputs that may wait for the mission. Every sender waits when it is full, but for progress, of which the latest wins.
@@ -348,9 +349,9 @@ impl MissionTask {
             }
             Effect::AskPerson { question } => self.shared.questions.asked(&self.id, question),
             Effect::CloseQuestion { number, outcome } => self.shared.questions.closed(&self.id, number, outcome),
-            Effect::Say { text } => {
+            Effect::Say { text, piece } => {
                 // Nobody may be listening.
-                let _ = self.shared.outputs.send(text);
+                let _ = self.shared.outputs.send(SpokenText { mission: self.id.clone(), text, piece });
             }
             Effect::Report { event } => self.reporter.report(event),
             Effect::Finish { result } => {
@@ -364,8 +365,9 @@ impl MissionTask {
         let model = Arc::clone(&self.model);
         let inputs = self.inputs.clone();
         let patience = self.shared.config.model_timeout;
+        let listener = Arc::new(AnswerForwarder::new(request, self.inputs.clone()));
         let running = self.shared.tracker.spawn(async move {
-            let reply = ask(model.as_ref(), &chat, patience).await;
+            let reply = ask(model.as_ref(), &chat, listener, patience).await;
             // A closed mission needs no reply.
             let _ = inputs.send(Input::ModelReplied { request, reply }).await;
         });
@@ -470,10 +472,11 @@ impl CallObserver for Observer {
 async fn ask(
     model: &dyn ChatModel,
     chat: &ChatRequest,
+    listener: Arc<dyn ReplyListener>,
     patience: Duration,
 ) -> Result<cortex_core::ChatReply, ModelError> {
     let failed = |kind, message: String| Err(ModelError { kind, message, hint: String::new(), retry_after: None });
-    match tokio::time::timeout(patience, AssertUnwindSafe(model.chat(chat)).catch_unwind()).await {
+    match tokio::time::timeout(patience, AssertUnwindSafe(model.chat_streaming(chat, listener)).catch_unwind()).await {
         Ok(Ok(reply)) => reply,
         Ok(Err(_)) => failed(ModelErrorKind::BadReply, "the model's adapter failed in an unforeseen way".to_owned()),
         Err(_) => {

@@ -15,6 +15,7 @@ use crate::providers::Providers;
 use crate::questions::Questions;
 use crate::resource_locks::ResourceLocks;
 use crate::robot_state::StateWatch;
+use crate::spoken::SpokenText;
 use crate::tool_registry::ToolRegistry;
 use crate::unconfirmed_halts::UnconfirmedHalts;
 
@@ -25,7 +26,7 @@ pub(crate) struct Shared {
     pub(crate) model: Arc<dyn ChatModel>,
     pub(crate) providers: Arc<Providers>,
     pub(crate) events: Arc<EventLog>,
-    pub(crate) outputs: broadcast::Sender<String>,
+    pub(crate) outputs: broadcast::Sender<SpokenText>,
     pub(crate) registry: watch::Receiver<Arc<ToolRegistry>>,
     pub(crate) availability: watch::Receiver<Availability>,
     pub(crate) tracker: TaskTracker,

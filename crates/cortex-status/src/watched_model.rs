@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use cortex_core::fragment::capped;
-use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError};
+use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, ReplyListener};
 use cortex_protocol::overview::{ModelErrorOverview, ModelOverview, StandbyModelOverview};
 
 use crate::{Metrics, now_ms};
@@ -96,9 +96,13 @@ impl ChatModel for WatchedModel {
         self.inner.reads_every_tool()
     }
 
-    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
+    async fn chat_streaming(
+        &self,
+        request: &ChatRequest,
+        listener: Arc<dyn ReplyListener>,
+    ) -> Result<ChatReply, ModelError> {
         let asked = Instant::now();
-        let reply = self.inner.chat(request).await;
+        let reply = self.inner.chat_streaming(request, listener).await;
         self.watch.note(&reply);
         self.watch.metrics.model_answered(asked.elapsed(), &reply);
         reply

@@ -8,12 +8,16 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::openai_request;
 
 /// Longest request that is read, in bytes.
 const MAX_REQUEST: usize = 16 << 20;
+
+/// How many letters of a reply go out at a time.
+const LETTERS: usize = 7;
 
 /// The models that it says it has.
 const MODELS: [&str; 2] = ["scripted", "another"];
@@ -29,6 +33,10 @@ pub enum Served {
     Decision(String),
     /// Replies with this status and body.
     Raw(u16, String),
+    /// Replies with words: the first ones at once, the others once the story says so.
+    Begun(String, Arc<Notify>, String),
+    /// Says the same again and again, until the other side hangs up.
+    Endless(String),
     /// Thinks for a while, and then does this.
     After(Duration, Box<Served>),
     /// Never replies.
@@ -170,12 +178,22 @@ async fn serve(stream: TcpStream, state: &State) -> std::io::Result<()> {
             Ok(()) => (state.answer)(&request),
             Err(problem) => Served::Raw(400, json!({"error": {"message": problem}}).to_string()),
         };
+        let streams = request.get("stream").and_then(Value::as_bool).unwrap_or(false);
         let takes_decision = request.get("response_format").is_some();
         state.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
         state.sizes.lock().unwrap_or_else(PoisonError::into_inner).push(body.len());
         while let Served::After(time, then) = next {
             tokio::time::sleep(time).await;
             next = *then;
+        }
+        let message = match &next {
+            Served::Text(text) | Served::Begun(text, ..) => json!({"content": text}),
+            Served::Calls(calls) => message_of(calls),
+            _ => Value::Null,
+        };
+        if streams && (message.is_object() || matches!(next, Served::Endless(_))) {
+            write_stream(&mut stream, &message, &next).await?;
+            continue;
         }
         let (status, body) = match next {
             Served::Decision(decision) if takes_decision => {
@@ -190,6 +208,9 @@ async fn serve(stream: TcpStream, state: &State) -> std::io::Result<()> {
             Served::Text(text) => (200, completion(&json!({"role": "assistant", "content": text}), "stop")),
             Served::Calls(calls) => (200, completion(&message_of(&calls), "tool_calls")),
             Served::Raw(status, body) => (status, body),
+            Served::Begun(..) | Served::Endless(_) => {
+                (400, json!({"error": {"message": "no stream was asked for"}}).to_string())
+            }
             Served::After(..) | Served::Hang => std::future::pending().await,
         };
         write_answer(&mut stream, status, &body).await?;
@@ -201,6 +222,60 @@ async fn write_answer(stream: &mut BufReader<TcpStream>, status: u16, body: &str
         format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
     // In one piece: a head on its own would wait for the other side's delayed acknowledgement, 40 ms each time.
     stream.write_all(format!("{head}{body}").as_bytes()).await?;
+    stream.flush().await
+}
+
+/// Writes a reply as servers do that stream: a few letters at a time, the usage last.
+async fn write_stream(stream: &mut BufReader<TcpStream>, message: &Value, served: &Served) -> std::io::Result<()> {
+    let head = "HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    stream.write_all(head.as_bytes()).await?;
+    let words = message.get("content").and_then(Value::as_str).unwrap_or_default();
+    let letters: Vec<char> = words.chars().collect();
+    for piece in letters.chunks(LETTERS) {
+        write_event(stream, &delta(&json!({"content": piece.iter().collect::<String>()}))).await?;
+    }
+    match served {
+        Served::Begun(_, go_on, rest) => {
+            go_on.notified().await;
+            write_event(stream, &delta(&json!({"content": rest}))).await?;
+        }
+        Served::Endless(words) => loop {
+            write_event(stream, &delta(&json!({"content": words}))).await?;
+        },
+        _ => {}
+    }
+    let calls = message.get("tool_calls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    for (index, call) in calls.iter().enumerate() {
+        let arguments = call.pointer("/function/arguments").and_then(Value::as_str).unwrap_or_default();
+        let mut first = call.clone();
+        first["index"] = json!(index);
+        first["function"]["arguments"] = json!("");
+        write_event(stream, &delta(&json!({"tool_calls": [first]}))).await?;
+        let letters: Vec<char> = arguments.chars().collect();
+        for piece in letters.chunks(4 * LETTERS) {
+            let function = json!({"arguments": piece.iter().collect::<String>()});
+            write_event(stream, &delta(&json!({"tool_calls": [{"index": index, "function": function}]}))).await?;
+        }
+    }
+    let finish = if calls.is_empty() { "stop" } else { "tool_calls" };
+    write_event(stream, &json!({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}).to_string()).await?;
+    write_event(stream, &json!({"choices": [], "usage": usage()}).to_string()).await?;
+    write_event(stream, "[DONE]").await?;
+    stream.write_all(b"0\r\n\r\n").await?;
+    stream.flush().await
+}
+
+fn usage() -> Value {
+    json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15})
+}
+
+fn delta(delta: &Value) -> String {
+    json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]}).to_string()
+}
+
+async fn write_event(stream: &mut BufReader<TcpStream>, data: &str) -> std::io::Result<()> {
+    let event = format!("data: {data}\n\n");
+    stream.write_all(format!("{:x}\r\n{event}\r\n", event.len()).as_bytes()).await?;
     stream.flush().await
 }
 
@@ -226,7 +301,7 @@ fn completion(message: &Value, finish_reason: &str) -> String {
         "created": 0,
         "model": "scripted",
         "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+        "usage": usage()
     })
     .to_string()
 }

@@ -1,11 +1,13 @@
 //! A model that says what the story wrote for it.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cortex_core::{CallArguments, ChatModel, ChatReply, ChatRequest, ModelCall, ModelError, ModelErrorKind};
+use cortex_core::{
+    CallArguments, ChatModel, ChatReply, ChatRequest, ModelCall, ModelError, ModelErrorKind, ReplyListener,
+};
 use serde_json::Value;
 
 /// What the model does next.
@@ -79,7 +81,7 @@ impl ChatModel for ScriptedModel {
         "scripted".to_owned()
     }
 
-    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
+    async fn chat_streaming(&self, request: &ChatRequest, _: Arc<dyn ReplyListener>) -> Result<ChatReply, ModelError> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
         let next = self.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let mut line = next.or_else(|| self.always.clone());

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::{one_line, quoted};
 use crate::context::{Context, ContextPassage, MOST_PASSAGES, MissingSource, PassageKind};
 
-/// Most characters of one passage, and of all of them, as a planner is shown them.
-const PASSAGE_CHARACTERS: usize = 1_500;
+/// Most characters of one passage, and of all of them, as a planner is shown them. The longest is the bulletin of the memory.
+const PASSAGE_CHARACTERS: usize = 3_200;
 const CONTEXT_CHARACTERS: usize = 8_000;
 /// Most characters of one skill, and of all of them: as much as the open specification wants a skill to be at most.
 const SKILL_CHARACTERS: usize = 20_000;
@@ -132,7 +132,7 @@ mod tests {
         let context = Context { passages: vec![passage(&"x".repeat(100_000)); 20], missing: Vec::new() };
         let shown = render(&context);
         assert!(shown.len() < CONTEXT_CHARACTERS + 200, "{}", shown.len());
-        assert!(shown.ends_with("15 more left out for their length"), "{}", &shown[shown.len() - 80..]);
+        assert!(shown.ends_with("18 more left out for their length"), "{}", &shown[shown.len() - 80..]);
     }
 
     #[test]

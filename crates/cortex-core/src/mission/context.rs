@@ -1,4 +1,5 @@
-//! What the robot has on record for the task: gathered before each phase of planning, and shown right after the task.
+//! What the robot has on record for the task: gathered before each phase of planning, and shown right after the task. What it
+//! can't do is not gathered: it follows from what the mission begins with.
 
 use std::time::Duration;
 
@@ -7,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Mission, Phase};
 use crate::chat::{ChatRequest, Message};
-use crate::context::{Context, ContextQuery, MissingSource};
+use crate::context::{Context, ContextPassage, ContextQuery, MissingSource, PassageKind};
 use crate::fragment::{Fragment, citation};
+use crate::identity::{self, IDENTITY_SOURCE, LIMITS};
 
 /// How long the mission waits for what was gathered. Whoever gathers has a shorter bound for each source; this one guards
 /// against it.
@@ -70,7 +72,9 @@ impl Mission {
 
     /// Adds what is on record to a request for a plan, after the task.
     pub(super) fn add_context(&self, chat: &mut ChatRequest) {
-        if self.context.gathered.is_empty() {
+        let mut context = self.context.gathered.clone();
+        context.passages.extend(self.bounds());
+        if context.is_empty() {
             return;
         }
         let request = chat.messages.iter_mut().find_map(|message| match message {
@@ -78,7 +82,22 @@ impl Mission {
             _ => None,
         });
         if let Some(fragments) = request {
-            fragments.push(Fragment::Context { context: self.context.gathered.clone() });
+            fragments.push(Fragment::Context { context });
         }
+    }
+
+    /// What the robot can't do, where the task may ask for it.
+    fn bounds(&self) -> Option<ContextPassage> {
+        let setup = &self.setup;
+        // Of what the robot can do, a task that is told this has only what looks.
+        let tools = || setup.tools.iter().chain(self.task_state.withheld.iter());
+        identity::is_told(self.task_state.class).then(|| ContextPassage {
+            source: IDENTITY_SOURCE.to_owned(),
+            place: LIMITS.to_owned(),
+            as_of: None,
+            text: identity::bounds(tools(), &setup.policy.policy, &setup.limits),
+            relevance: identity::RELEVANCE,
+            kind: PassageKind::Record,
+        })
     }
 }

@@ -221,6 +221,7 @@ impl Mission {
         {
             self.timeline.answered(self.clock.now());
             self.effects.push(Effect::AbandonModel { request });
+            self.close_published();
         }
     }
 
@@ -323,8 +324,9 @@ impl Mission {
         if status != MissionStatus::Cancelled {
             // Whoever only listens must hear that nothing came of it.
             let text = if result.is_success() { words } else { result.output.clone() };
-            self.effects.push(Effect::Say { text });
+            self.publish(text);
         }
+        self.close_published();
         self.report(MissionEvent::Finished { result: result.clone() });
         self.effects.push(Effect::Finish { result });
         self.phase = Phase::Finished;

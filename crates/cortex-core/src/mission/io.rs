@@ -49,6 +49,15 @@ pub enum Input {
         /// What it said.
         reply: Result<ChatReply, ModelError>,
     },
+    /// Further text of an answer has arrived. Only the whole reply counts.
+    AnswerStreamed {
+        /// The request that it answers.
+        request: RequestId,
+        /// The number of bytes of the answer before it.
+        offset: usize,
+        /// The text.
+        text: String,
+    },
     /// What is on record for the task was gathered.
     ContextGathered {
         /// For which question.
@@ -140,6 +149,24 @@ pub enum Input {
     Tick,
 }
 
+/// The place of words for a person in their text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpokenPiece {
+    /// More of the same text follows.
+    More,
+    /// The text ends with them.
+    #[default]
+    Last,
+}
+
+impl SpokenPiece {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it so")]
+    fn is_last(&self) -> bool {
+        *self == Self::Last
+    }
+}
+
 /// Something to be done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case")]
@@ -193,6 +220,9 @@ pub enum Effect {
     Say {
         /// The words.
         text: String,
+        /// Its place in a text that is published in pieces.
+        #[serde(default, skip_serializing_if = "SpokenPiece::is_last")]
+        piece: SpokenPiece,
     },
     /// Tell everybody who watches.
     Report {

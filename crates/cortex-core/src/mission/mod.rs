@@ -44,7 +44,8 @@
 //!
 //! - the run of a plan: `plan_run`, made anew by each commitment; `running_calls`: what is in flight; `record`: the steps of
 //!   all plans, and which of them are still open; `timeline`: when they did what;
-//! - the model: `conversation`, `offer`: the tools that it may call, and `used_models`: which of several answers;
+//! - the model: `conversation`, `offer`: the tools that it may call, `used_models`: which of several answers, and
+//!   `answering`: the published part of an answer that is still arriving;
 //! - the robot: `absences`: tools that have left; `availability`: what the monitor keeps from the mission;
 //! - people: `task_revisions`, `interruptions`, and `approval`: what they were asked and what they approved;
 //! - bounds: `spending`, and `clock`;
@@ -84,6 +85,7 @@ use crate::feedback::in_seconds;
 use crate::ports::{ModelError, ModelErrorKind};
 use crate::toolset::plain_wire_name;
 use absences::Absences;
+use answering::Answering;
 use approval::Approvals;
 use availability::MissionAvailability;
 use clock::Clock;
@@ -104,6 +106,7 @@ use used_models::UsedModels;
 
 mod absences;
 mod account;
+mod answering;
 mod approval;
 mod argument_repair;
 mod arguments;
@@ -159,7 +162,7 @@ pub use ask_person::ASK_PERSON;
 pub use budget::Prices;
 pub use context::GatheringId;
 pub use dispute::{DISPUTED, Reopened};
-pub use io::{CancelReason, Effect, Input, RequestId};
+pub use io::{CancelReason, Effect, Input, RequestId, SpokenPiece};
 pub use prompts::DECLINE_TOOL;
 pub use recall::RECALL_STEP;
 pub use setup::{
@@ -181,6 +184,9 @@ pub struct Mission {
     /// Which of several models answers.
     #[serde(default)]
     models: UsedModels,
+    /// The published part of an answer that is still arriving.
+    #[serde(default)]
+    answering: Answering,
     /// The planning conversation with the model.
     conversation: Conversation,
     /// What the robot has on record for the task.
@@ -228,6 +234,7 @@ impl Mission {
             clock: Clock::default(),
             spending: Spending::default(),
             models: UsedModels::default(),
+            answering: Answering::default(),
             conversation: Conversation::new(),
             context: MissionContext::default(),
             offer: Offer::default(),
@@ -251,6 +258,7 @@ impl Mission {
         match input {
             Input::Start => self.on_start(),
             Input::ModelReplied { request, reply } => self.on_model_replied(request, reply),
+            Input::AnswerStreamed { request, offset, text } => self.on_answer_streamed(request, offset, &text),
             Input::ContextGathered { gathering, context } => self.on_context_gathered(gathering, context),
             Input::CallAccepted { call } => self.on_call_accepted(call),
             Input::CallProgressed { call, feedback } => self.on_call_progressed(call, feedback),

@@ -85,6 +85,12 @@ impl Mission {
     pub(super) fn on_plan_reply(&mut self, reply: Result<ChatReply, ModelError>) {
         let is_cut = reply.as_ref().is_err_and(|error| error.kind == ModelErrorKind::CutReply);
         let was_cut = self.conversation.note_cut(is_cut);
+        let is_answer = reply.as_ref().is_ok_and(|reply| {
+            reply.calls.is_empty() && reply.refusal.is_none() && self.continues_published(reply.text.trim())
+        });
+        if !is_answer {
+            self.close_published();
+        }
         let reply = match reply {
             Ok(reply) => reply,
             // A long thought or a filter may hit once; a model to which it happens each time has no answer.

@@ -33,10 +33,6 @@ const INSTEAD_OF: &str = "instead_of";
 const OWN_TOOLS: [&str; 5] = [DECLINE_TOOL, ARRANGE_TOOL, FIND_TOOLS, ASK_PERSON, RECALL_STEP];
 /// Most characters of what the robot is, where a step is decided upon.
 const IDENTITY_SHOWN: usize = 200;
-/// Most tokens of a plan or an answer.
-const PLANNING_TOKENS: u32 = 4_096;
-/// Most tokens of a decision.
-const CONFIRMATION_TOKENS: u32 = 500;
 /// Most characters of a list of tool names.
 const NAMES_SHOWN: usize = 1_500;
 
@@ -166,7 +162,8 @@ pub(super) fn planning_request(
     if conversation.may_recall() {
         tools.push(recall::definition());
     }
-    ChatRequest { purpose: Purpose::Plan, messages, tools, temperature: 0.2, max_tokens: PLANNING_TOKENS }
+    let (temperature, max_tokens) = (setup.limits.planning_temperature, setup.limits.planning_tokens);
+    ChatRequest { purpose: Purpose::Plan, messages, tools, temperature, max_tokens }
 }
 
 /// A step that is decided upon or fixed, and what stands around it.
@@ -215,8 +212,8 @@ pub(super) fn confirmation_request(setup: &MissionSetup, step: StepInPlan, notic
         purpose: Purpose::Confirm,
         messages: vec![Message::System { fragments: system }, Message::User { fragments }],
         tools,
-        temperature: 0.0,
-        max_tokens: CONFIRMATION_TOKENS,
+        temperature: setup.limits.confirmation_temperature,
+        max_tokens: setup.limits.confirmation_tokens,
     }
 }
 

@@ -78,6 +78,14 @@ pub struct MissionLimits {
     pub stall_after: Duration,
     /// Tools that a model is offered. Where there are more, it gets those that the task needs and a search for the rest.
     pub max_offered_tools: usize,
+    /// Randomness of a plan or an answer, 0 to 2.
+    pub planning_temperature: f32,
+    /// Most tokens of a plan or an answer, what the model thinks included.
+    pub planning_tokens: u32,
+    /// Randomness of a decision on a step, and of other arguments for one, 0 to 2.
+    pub confirmation_temperature: f32,
+    /// Most tokens of such a decision.
+    pub confirmation_tokens: u32,
     /// Longest planning conversation, in bytes of text; what is longer is compacted.
     pub max_conversation_bytes: usize,
     /// Methods that close what others opened; a cut plan keeps them.
@@ -116,6 +124,10 @@ impl Default for MissionLimits {
             progress_interval: Duration::from_secs(1),
             stall_after: Duration::from_secs(10),
             max_offered_tools: 40,
+            planning_temperature: 0.2,
+            planning_tokens: 4_096,
+            confirmation_temperature: 0.0,
+            confirmation_tokens: 500,
             max_conversation_bytes: 200_000,
             closing_methods: vec!["end_episode".to_owned()],
         }

@@ -9,7 +9,7 @@ use crate::answers::MemorySize;
 use crate::error::MemoryError;
 use crate::fact::{Fact, FactAnswer, Now};
 use crate::observation::{NOTES, SourceKind};
-use crate::rules::LayerKind;
+use crate::rules::{LayerKind, MemoryRules};
 
 /// Most readings of the body in one answer.
 const MOST_READINGS: usize = 100;
@@ -19,11 +19,7 @@ const OPINIONS_BETWEEN: usize = 10;
 impl Store {
     /// The last readings of the body, by subject and relation.
     pub(crate) fn body(&self, now: &Now) -> Result<Vec<FactAnswer>, MemoryError> {
-        self.read(|connection| {
-            let mut readings = latest(connection, self.rules().of_kind(LayerKind::Interoception), MOST_READINGS)?;
-            readings.sort_by(|one, other| (&one.subject, &one.relation).cmp(&(&other.subject, &other.relation)));
-            Ok(answers(readings, now))
-        })
+        self.read(|connection| Ok(body(connection, self.rules(), now)?))
     }
 
     /// What was seen last, the last first.
@@ -33,14 +29,6 @@ impl Store {
             facts.sort_by_key(|fact| std::cmp::Reverse(fact.seen_at.sequence));
             facts.truncate(most);
             Ok(answers(facts, now))
-        })
-    }
-
-    /// What people said and nothing contradicts, the last first.
-    pub(crate) fn told_by_people(&self, most: usize) -> Result<Vec<Fact>, MemoryError> {
-        self.read(|connection| {
-            let notes = latest(connection, std::iter::once(NOTES), most.saturating_mul(OPINIONS_BETWEEN))?;
-            Ok(notes.into_iter().filter(|fact| fact.source.kind == SourceKind::Person).take(most).collect())
         })
     }
 
@@ -59,6 +47,19 @@ impl Store {
             })
         })
     }
+}
+
+/// The last readings of the body, by subject and relation.
+pub(super) fn body(connection: &Connection, rules: &MemoryRules, now: &Now) -> rusqlite::Result<Vec<FactAnswer>> {
+    let mut readings = latest(connection, rules.of_kind(LayerKind::Interoception), MOST_READINGS)?;
+    readings.sort_by(|one, other| (&one.subject, &one.relation).cmp(&(&other.subject, &other.relation)));
+    Ok(answers(readings, now))
+}
+
+/// What people said and nothing contradicts, the last first.
+pub(super) fn told_by_people(connection: &Connection, most: usize) -> rusqlite::Result<Vec<Fact>> {
+    let notes = latest(connection, std::iter::once(NOTES), most.saturating_mul(OPINIONS_BETWEEN))?;
+    Ok(notes.into_iter().filter(|fact| fact.source.kind == SourceKind::Person).take(most).collect())
 }
 
 /// The open facts of layers that were seen last.

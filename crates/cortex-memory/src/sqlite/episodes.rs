@@ -89,7 +89,7 @@ impl Store {
         }
     }
 
-    fn without_forgotten(&self, text: &str) -> String {
+    pub(super) fn without_forgotten(&self, text: &str) -> String {
         let forgotten = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner);
         forgotten.iter().fold(text.to_owned(), |text, name| without(&text, name, FORGOTTEN))
     }
@@ -191,7 +191,7 @@ pub(super) fn remove(
 }
 
 /// The next number in the order of arrival.
-fn stamp(transaction: &Transaction<'_>, wall_ms: u64) -> rusqlite::Result<Stamp> {
+pub(super) fn stamp(transaction: &Transaction<'_>, wall_ms: u64) -> rusqlite::Result<Stamp> {
     let mut state = numbers::read(transaction)?;
     state.sequence += 1;
     state.clock = state.clock.after(wall_ms).0;
@@ -199,7 +199,7 @@ fn stamp(transaction: &Transaction<'_>, wall_ms: u64) -> rusqlite::Result<Stamp>
     Ok(Stamp { wall_ms, sequence: state.sequence })
 }
 
-fn check(field: &'static str, text: &str) -> Result<(), MemoryError> {
+pub(super) fn check(field: &'static str, text: &str) -> Result<(), MemoryError> {
     if text.len() > TEXT_BYTES || text.contains('\0') {
         let problem = format!("has to be a text of at most {TEXT_BYTES} bytes without null characters");
         return Err(ObservationProblem { field, problem }.into());
@@ -242,7 +242,11 @@ fn one(connection: &Connection, id: EpisodeId) -> rusqlite::Result<Option<Episod
     Ok(episodes(connection, "WHERE number = ?1", &[whole(id.0)])?.pop())
 }
 
-fn episodes(connection: &Connection, which: &str, parameters: &[Parameter]) -> rusqlite::Result<Vec<Episode>> {
+pub(super) fn episodes(
+    connection: &Connection,
+    which: &str,
+    parameters: &[Parameter],
+) -> rusqlite::Result<Vec<Episode>> {
     let columns = "episodes.number, episodes.task, began_ms, began_sequence, ended_ms, ended_sequence, outcome,
                    episodes.detail, episodes.gist";
     let mut statement = connection.prepare_cached(&format!("SELECT {columns} FROM episodes {which}"))?;

@@ -1,9 +1,12 @@
 //! A memory in one file of SQLite. One process has it at a time.
 
 mod add;
+mod bulletin;
 mod current;
 mod episodes;
 mod forget;
+mod interactions;
+mod meaning;
 mod numbers;
 mod on_record;
 mod query;

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use rusqlite::{Transaction, params};
 
 use super::numbers::{self, Numbers};
-use super::{episodes, rows, terms};
+use super::{episodes, interactions, meaning, rows, terms};
 use crate::observation::SourceKind;
 use crate::rules::{Layer, MemoryRules};
 
@@ -43,6 +43,7 @@ pub(super) fn enforce(transaction: &Transaction<'_>, rules: &MemoryRules, state:
         let longest = rules.layers.values().map(|layer| layer.max_age_ms).max().unwrap_or_default();
         let old = now.saturating_sub(longest);
         episodes::remove(transaction, "ended_ms < ?1", params![old])?;
+        interactions::remove(transaction, "at_ms < ?1", params![old])?;
         numbers::write(transaction, &Numbers { aged_ms: Some(now), ..*state })?;
     }
     if forgotten > 0 {
@@ -104,12 +105,13 @@ fn forget_surplus(transaction: &Transaction<'_>, number: i64, layer: &Layer, seq
     Ok(forgotten)
 }
 
-/// Removes the facts that no observation is left of, and the texts that nothing needs any more.
+/// Removes the facts that no observation is left of, and the texts and vectors that nothing needs any more.
 pub(super) fn sweep(transaction: &Transaction<'_>) -> rusqlite::Result<usize> {
     let facts = transaction.execute(
         "DELETE FROM facts WHERE NOT EXISTS (SELECT 1 FROM observations WHERE observations.fact = facts.number)",
         [],
     )?;
+    meaning::sweep(transaction)?;
     // One pass over each table: they may have a million rows.
     let mut used: HashSet<i64> = HashSet::new();
     for (table, columns) in REFERENCES {

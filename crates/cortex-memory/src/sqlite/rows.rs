@@ -199,7 +199,7 @@ pub(super) fn picture(row: &Row<'_>) -> rusqlite::Result<Option<u64>> {
     Ok(row.get::<_, Option<i64>>("picture")?.map(i64::cast_unsigned))
 }
 
-fn source(connection: &Connection, kind: i64, name: i64) -> rusqlite::Result<Source> {
+pub(super) fn source(connection: &Connection, kind: i64, name: i64) -> rusqlite::Result<Source> {
     Ok(Source { kind: source_kind(kind), name: text(connection, name)? })
 }
 

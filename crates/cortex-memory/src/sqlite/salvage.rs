@@ -11,7 +11,7 @@ use crate::error::MemoryError;
 use crate::rules::MemoryRules;
 
 /// The tables, in the order in which they are taken over.
-const TABLES: [&str; 5] = ["terms", "facts", "observations", "numbers", "episodes"];
+const TABLES: [&str; 6] = ["terms", "facts", "observations", "numbers", "episodes", "interactions"];
 /// Most steps over rows that can't be read before a table is given up. Each is twice as wide as the one before.
 const MOST_STEPS: u32 = 24;
 
@@ -82,7 +82,8 @@ fn take_over(old: &Connection, new: &mut Connection, rules: &MemoryRules) -> rus
         "SELECT max(coalesce((SELECT max(last_sequence) FROM observations), 0),
                     coalesce((SELECT max(seen_sequence) FROM facts), 0),
                     coalesce((SELECT max(end_sequence) FROM facts), 0),
-                    coalesce((SELECT max(max(began_sequence, coalesce(ended_sequence, 0))) FROM episodes), 0))",
+                    coalesce((SELECT max(max(began_sequence, coalesce(ended_sequence, 0))) FROM episodes), 0),
+                    coalesce((SELECT max(at_sequence) FROM interactions), 0))",
         [],
         |row| row.get(0),
     )?;

@@ -8,7 +8,7 @@ use rusqlite::{Connection, TransactionBehavior};
 /// Marks a file as ours: "CrtM".
 const APPLICATION: i64 = 0x4372_744d;
 /// The format of the tables: the number of steps that made them.
-const FORMAT: i64 = 2;
+const FORMAT: i64 = 4;
 /// Bytes of a page.
 pub(super) const PAGE_BYTES: u64 = 4_096;
 /// Memory for pages of each connection, in KiB. Two connections: 16 MB.
@@ -117,6 +117,42 @@ const SECOND: &str = "
         INSERT INTO gists (rowid, task, detail, gist) VALUES (new.number, new.task, new.detail, new.gist);
     END;";
 
+/// What people did with tasks came later still.
+const THIRD: &str = "
+    CREATE TABLE interactions (
+        number INTEGER PRIMARY KEY,
+        kind INTEGER NOT NULL,
+        subject TEXT NOT NULL,
+        detail TEXT NOT NULL,
+        person TEXT NOT NULL,
+        at_ms INTEGER NOT NULL, at_sequence INTEGER NOT NULL,
+        offset_min INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX interactions_by_time ON interactions (at_ms);";
+
+/// What facts say, for vectors of one model (`meaning.rs`). Each statement that a fact makes waits for its vector from the
+/// beginning; -1 stands for a value that is no text.
+const FOURTH: &str = "
+    CREATE TABLE meanings (
+        number INTEGER PRIMARY KEY,
+        subject INTEGER NOT NULL, relation INTEGER NOT NULL, value INTEGER NOT NULL,
+        vector BLOB,
+        UNIQUE (subject, relation, value)
+    ) STRICT;
+    CREATE INDEX meanings_without ON meanings (number) WHERE vector IS NULL;
+    CREATE TABLE meaning_model (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        name TEXT NOT NULL,
+        dimension INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX facts_by_statement ON facts (subject, relation, value, seen_sequence);
+    INSERT OR IGNORE INTO meanings (subject, relation, value)
+        SELECT subject, relation, coalesce(value, -1) FROM facts ORDER BY number;
+    CREATE TRIGGER facts_added AFTER INSERT ON facts BEGIN
+        INSERT OR IGNORE INTO meanings (subject, relation, value)
+        VALUES (new.subject, new.relation, coalesce(new.value, -1));
+    END;";
+
 /// Sets up a connection to a file of ours.
 pub(super) fn configure(connection: &Connection, most_bytes: u64) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(128);
@@ -151,6 +187,12 @@ pub(super) fn prepare(connection: &mut Connection) -> rusqlite::Result<Kind> {
     }
     if format < 2 {
         transaction.execute_batch(SECOND)?;
+    }
+    if format < 3 {
+        transaction.execute_batch(THIRD)?;
+    }
+    if format < 4 {
+        transaction.execute_batch(FOURTH)?;
     }
     if format < FORMAT {
         transaction.pragma_update(None, "user_version", FORMAT)?;

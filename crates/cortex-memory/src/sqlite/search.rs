@@ -214,7 +214,7 @@ fn found(connection: &Connection, reading: &Reading, most: usize, now: &Now) -> 
     });
     let shown = best.into_iter().take(most).map(|(number, Weighed { share, .. })| {
         let fact = facts_of(connection, "SELECT * FROM facts WHERE number = ?1", &[Parameter::Integer(number)])?.pop();
-        Ok(fact.map(|fact| FoundFact { relevance: share, answer: fact.answer(now) }))
+        Ok(fact.map(|fact| FoundFact { relevance: share, likeness: 0.0, answer: fact.answer(now) }))
     });
     Ok(shown.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }

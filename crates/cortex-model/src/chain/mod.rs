@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind, ModelUsed, Purpose};
+use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind, ModelUsed, Purpose, ReplyListener};
 use tokio::time::{Instant, timeout};
 
 mod breaker;
@@ -151,7 +151,11 @@ impl ChatModel for Chain {
         self.planning.iter().find(open).is_some_and(|link| link.model.reads_every_tool())
     }
 
-    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
+    async fn chat_streaming(
+        &self,
+        request: &ChatRequest,
+        listener: Arc<dyn ReplyListener>,
+    ) -> Result<ChatReply, ModelError> {
         let deadline = Instant::now() + self.bounds.request_timeout;
         let links = self.links(request.purpose);
         let wanted = links.first().map(|link| link.label.clone()).unwrap_or_default();
@@ -164,7 +168,8 @@ impl ChatModel for Chain {
             let allowed =
                 if left > 0 { remaining.min(self.bounds.answer_timeout) } else { remaining.max(LAST_TIMEOUT) };
             let label = passage.link.label.clone();
-            let error = match timeout(allowed, passage.link.model.chat(request)).await {
+            let error = match timeout(allowed, passage.link.model.chat_streaming(request, Arc::clone(&listener))).await
+            {
                 Ok(Ok(reply)) => {
                     passage.succeeded();
                     if request.purpose == Purpose::Plan {

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, Purpose};
+use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, Purpose, ReplyListener};
 
 use crate::reflex::{Reflex, confirm_taking_over};
 
@@ -46,7 +46,7 @@ impl ChatModel for Standby {
         self.reflex.reads_every_tool()
     }
 
-    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
+    async fn chat_streaming(&self, request: &ChatRequest, _: Arc<dyn ReplyListener>) -> Result<ChatReply, ModelError> {
         if request.purpose == Purpose::Confirm && !self.planner.is(&self.label()) {
             return Ok(confirm_taking_over(request));
         }

@@ -46,7 +46,7 @@ impl ChatModel for Named {
         self.label.to_owned()
     }
 
-    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
+    async fn chat_streaming(&self, request: &ChatRequest, _: Arc<dyn ReplyListener>) -> Result<ChatReply, ModelError> {
         self.asked.lock().unwrap().push(request.purpose);
         let does = self.script.lock().unwrap().pop_front().unwrap_or(Answers);
         match does {

@@ -1,19 +1,26 @@
 //! One HTTP exchange, beneath async-openai: the place where the status, `Retry-After` and the size of the body are
-//! still to be had. Only a whole, successful JSON body of bounded size goes up; everything else is a [`Fault`].
+//! still to be had. Only a whole, successful JSON body of bounded size goes up, one that was put together from a stream
+//! included; everything else is a [`Fault`].
 
 use std::time::{Duration, SystemTime};
 
 use async_openai::config::Config;
 use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
+use cortex_core::ReplyListener;
 use cortex_protocol::strict_json;
-use reqwest::header::{AUTHORIZATION, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Response, StatusCode, Url, redirect};
 use secrecy::SecretString;
+use serde_json::Value;
 use thiserror::Error;
 
+use super::assembly::{Assembly, Taken};
+use super::events::Events;
 use crate::settings::{ApiKey, BuildError, ModelSettings};
 
+/// The content type of an answer that comes in pieces.
+const EVENT_STREAM: &[u8] = b"text/event-stream";
 /// Largest body of an answer, in bytes. A plan is a few kilobytes; what is larger is a fault or an attack.
 pub(super) const MAX_REPLY_BYTES: usize = 8 << 20;
 /// How much of an error's body is read, in bytes. It is only shown to a person.
@@ -32,6 +39,8 @@ pub(super) enum Fault {
     Connect(reqwest::Error),
     #[error("the connection broke: {0}")]
     Cut(reqwest::Error),
+    #[error("the answer ended before it was whole")]
+    Unfinished,
 }
 
 impl From<Fault> for OpenAIError {
@@ -42,6 +51,7 @@ impl From<Fault> for OpenAIError {
 
 /// Where requests go, and with which key. Our own, because the client's own configuration reads the environment and
 /// panics on a key that no header can carry.
+#[derive(Clone)]
 pub(super) struct Endpoint {
     base_url: String,
     headers: HeaderMap,
@@ -113,8 +123,13 @@ fn is_this_machine(url: &Url) -> bool {
     })
 }
 
-/// Sends one request and takes its answer.
-pub(super) async fn carry(client: reqwest::Client, factory: HttpRequestFactory) -> Result<Response, OpenAIError> {
+/// Sends one request and takes its answer, whole or as a stream, as the endpoint sends it. The `listener` gets the words of a
+/// stream while they arrive.
+pub(super) async fn carry(
+    client: reqwest::Client,
+    factory: HttpRequestFactory,
+    listener: &dyn ReplyListener,
+) -> Result<Response, OpenAIError> {
     let request = factory.build().await?;
     let response = client
         .execute(request)
@@ -125,16 +140,116 @@ pub(super) async fn carry(client: reqwest::Client, factory: HttpRequestFactory) 
         let retry_after = retry_after(response.headers(), SystemTime::now());
         return Err(Fault::Status { status, retry_after, body: beginning_of(response).await }.into());
     }
-    let body = whole_body(response).await?;
+    let body = if is_stream(response.headers()) {
+        streamed_body(response, listener).await?
+    } else {
+        let body = whole_body(response).await?;
+        // Some servers stream under another name.
+        if body.starts_with(b"data:") { body_of_stream(&body)? } else { body }
+    };
     check_json(&body)?;
     let mut checked = http::Response::new(body);
     *checked.status_mut() = status;
     Ok(checked.into())
 }
 
+fn is_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).and_then(|kind| kind.get(..EVENT_STREAM.len()));
+    kind.is_some_and(|kind| kind.eq_ignore_ascii_case(EVENT_STREAM))
+}
+
+/// Puts the body together from a stream. No more than is wanted is read: the connection is closed with the response, so that
+/// the endpoint stops writing, too.
+async fn streamed_body(mut response: Response, listener: &dyn ReplyListener) -> Result<Vec<u8>, Fault> {
+    let (mut events, mut reply) = (Events::default(), Streamed::default());
+    let (mut length, mut known) = (0, 0);
+    while let Some(chunk) = response.chunk().await.map_err(Fault::Cut)? {
+        length += chunk.len();
+        if length > MAX_REPLY_BYTES {
+            return Err(Fault::TooLarge);
+        }
+        events.take(&chunk, |data| reply.take(data));
+        if reply.end.is_some() {
+            return reply.into_body();
+        }
+        let so_far = reply.assembly.words();
+        if so_far.len() != known {
+            known = so_far.len();
+            listener.on_text(so_far);
+        }
+    }
+    reply.take_rest(events)
+}
+
+/// The same of a stream that has come whole.
+fn body_of_stream(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
+    let (mut events, mut reply) = (Events::default(), Streamed::default());
+    events.take(bytes, |data| reply.take(data));
+    reply.take_rest(events)
+}
+
+/// A streamed reply, and its end.
+#[derive(Default)]
+struct Streamed {
+    assembly: Assembly,
+    end: Option<StreamEnd>,
+}
+
+enum StreamEnd {
+    /// The endpoint says that it was all.
+    Done,
+    /// No more of it is wanted.
+    Enough,
+    /// The endpoint sent this error in its place.
+    Failed(Value),
+    /// A part of it can't be read.
+    Unreadable(Fault),
+}
+
+impl Streamed {
+    fn take(&mut self, data: &[u8]) {
+        if self.end.is_some() {
+            return;
+        }
+        if data.trim_ascii() == b"[DONE]" {
+            self.end = Some(StreamEnd::Done);
+            return;
+        }
+        self.end = match read_json(data).map(|piece: Value| self.assembly.take(&piece)) {
+            Ok(Taken::Continues) => None,
+            Ok(Taken::Enough) => Some(StreamEnd::Enough),
+            Ok(Taken::Failed(error)) => Some(StreamEnd::Failed(error)),
+            Err(fault) => Some(StreamEnd::Unreadable(fault)),
+        };
+    }
+
+    /// Takes an event that the end of the stream has cut, perhaps in the middle.
+    fn take_rest(mut self, events: Events) -> Result<Vec<u8>, Fault> {
+        events.finish(|data| self.take(data));
+        match self.end {
+            Some(StreamEnd::Unreadable(_)) if !self.assembly.has_ended() => Err(Fault::Unfinished),
+            _ => self.into_body(),
+        }
+    }
+
+    /// The body. Without a reason for the end a part may be missing, whatever else the endpoint says.
+    fn into_body(self) -> Result<Vec<u8>, Fault> {
+        match self.end {
+            Some(StreamEnd::Failed(error)) => Ok(error.to_string().into_bytes()),
+            Some(StreamEnd::Unreadable(fault)) => Err(fault),
+            Some(StreamEnd::Done) | None if !self.assembly.has_ended() => Err(Fault::Unfinished),
+            Some(StreamEnd::Done | StreamEnd::Enough) | None => Ok(self.assembly.into_body().to_string().into_bytes()),
+        }
+    }
+}
+
 /// Whether a body is JSON of one meaning.
 pub(super) fn check_json(body: &[u8]) -> Result<(), Fault> {
-    strict_json::read_bytes::<serde::de::IgnoredAny>(body).map(drop).map_err(|problem| {
+    read_json::<serde::de::IgnoredAny>(body).map(drop)
+}
+
+fn read_json<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
+    strict_json::read_bytes(body).map_err(|problem| {
         let beginning = body.get(..MAX_ERROR_BYTES).unwrap_or(body);
         let beginning = String::from_utf8_lossy(beginning).into_owned();
         Fault::NotJson { problem: problem.to_string(), beginning }

@@ -16,6 +16,9 @@ const TOLD_CHARACTERS: usize = 350;
 /// What servers name when they refuse a schema.
 const SCHEMA_WORDS: [&str; 4] = ["response_format", "json_schema", "grammar", "structured"];
 
+/// What servers name when they don't know streams, or the question for the usage of one.
+const STREAM_PARAMETERS: [&str; 2] = ["stream_options", "stream"];
+
 /// One failed attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Failure {
@@ -24,6 +27,8 @@ pub(super) struct Failure {
     pub(super) may_pass: bool,
     /// The parameter of our request that the endpoint refuses, where it names one.
     pub(super) parameter: Option<String>,
+    /// The parameter of a stream that the endpoint names in its words, if it does.
+    pub(super) names_stream: Option<&'static str>,
     /// Whether it may be the schema of the answer that the endpoint refuses. It need not be.
     pub(super) may_be_schema: bool,
 }
@@ -31,7 +36,7 @@ pub(super) struct Failure {
 impl Failure {
     fn new(kind: ModelErrorKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
         let error = ModelError { kind, message: message.into(), hint: hint.into(), retry_after: None };
-        Self { error, may_pass: false, parameter: None, may_be_schema: false }
+        Self { error, may_pass: false, parameter: None, names_stream: None, may_be_schema: false }
     }
 
     fn passing(mut self) -> Self {
@@ -86,6 +91,9 @@ impl Failure {
                 let message = format!("the endpoint can't be reached: {}", shown(&chain_text(&error)));
                 Self::new(kind, message, "Check that it is running, and its URL.").passing()
             }
+            Fault::Unfinished => {
+                Self::new(ModelErrorKind::ServerFailed, "the connection ended within the answer", "").passing()
+            }
             Fault::Cut(error) => {
                 let message = format!("the connection broke within the answer: {}", shown(&chain_text(&error)));
                 Self::new(ModelErrorKind::ServerFailed, message, "").passing()
@@ -121,6 +129,7 @@ impl Failure {
         };
         failure.error.retry_after = retry_after;
         failure.parameter = (status == StatusCode::BAD_REQUEST).then_some(told.parameter).flatten();
+        failure.names_stream = matches!(status.as_u16(), 400 | 422).then(|| named_of_stream(&told.message)).flatten();
         // Many do not name what they refuse, and some answer 5xx.
         let names_it = || SCHEMA_WORDS.iter().any(|word| failure.error.message.to_lowercase().contains(word));
         failure.may_be_schema = match status.as_u16() {
@@ -132,6 +141,12 @@ impl Failure {
         };
         failure
     }
+}
+
+/// The parameter of a stream that an endpoint names in its words, where it has no field for that.
+fn named_of_stream(message: &str) -> Option<&'static str> {
+    let mut words = message.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    words.find_map(|word| STREAM_PARAMETERS.into_iter().find(|parameter| *parameter == word))
 }
 
 /// What an endpoint says about an error, in any of the forms in use.

@@ -6,25 +6,31 @@
 //!
 //! - `request`: from our messages to the body that is sent;
 //! - `exchange`: one HTTP exchange, beneath async-openai;
+//! - `events`, `assembly`: a reply that comes in pieces;
+//! - `repetition_loop`: a reply that repeats itself without end;
 //! - `reply`: from the body that came back to a [`ChatReply`];
 //! - `failure`: what went wrong, and whether asking again can help.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 use async_openai::Client;
 use async_trait::async_trait;
 use cortex_core::fragment::one_line;
-use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind};
+use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind, NoListener, Purpose, ReplyListener};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::settings::{ApiKey, BuildError, ModelSettings, Structured};
 
+mod assembly;
+mod events;
 mod exchange;
 mod failure;
 #[cfg(test)]
 mod fuzzed;
+mod repetition_loop;
 mod reply;
 mod request;
 
@@ -39,18 +45,33 @@ const MAX_BACKOFF: Duration = Duration::from_secs(8);
 const MOST_LISTED: usize = 1_000;
 const NAME_CHARACTERS: usize = 200;
 
+/// The meaning of the first words of a model's replies. Templates of prompts may begin a thought, and then only its end is
+/// marked in the reply: too late for words that were published while they arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FirstWords {
+    /// No reply has shown it yet. They are not published early.
+    Unknown,
+    /// The answer.
+    Answer,
+    /// A thought, in some reply. They are never published early again.
+    Thought,
+}
+
 /// A model behind an OpenAI-compatible endpoint.
 ///
 /// Dropping the future of [`chat`](ChatModel::chat) closes the connection of the request; nothing goes on.
 pub struct OpenAiModel {
     label: String,
     name: String,
-    client: Client<Endpoint>,
+    http: reqwest::Client,
+    endpoint: Endpoint,
     key: Option<ApiKey>,
     settings: ModelSettings,
     dialect: Dialect,
     /// Whether the log says that tokens are estimated.
     told_no_usage: AtomicBool,
+    /// Whether its first words are its answer, as far as its replies have shown.
+    first_words: AtomicU8,
 }
 
 impl OpenAiModel {
@@ -62,28 +83,46 @@ impl OpenAiModel {
         let http = exchange::http_client(base_url, &settings)?;
         let endpoint = Endpoint::new(base_url, settings.api_key.as_ref())?;
         let choice = crate::ModelChoice::OpenAi { name: name.to_owned(), base_url: base_url.to_owned() };
-        let carrier = http.clone();
-        let structured = settings.structured_output;
-        let service = tower::service_fn(move |factory| exchange::carry(carrier.clone(), factory));
+        let dialect = Dialect::for_endpoint(base_url, settings.structured_output, settings.streaming);
         Ok(Self {
             label: choice.to_string(),
             name: name.to_owned(),
-            client: Client::build(http, endpoint).with_http_service(service),
+            http,
+            endpoint,
             key: settings.api_key.clone(),
             settings,
-            dialect: Dialect::for_endpoint(base_url, structured),
+            dialect,
             told_no_usage: AtomicBool::new(false),
+            first_words: AtomicU8::new(FirstWords::Unknown as u8),
         })
     }
 
+    /// The client of one exchange with its listener.
+    fn client(&self, listener: Arc<dyn ReplyListener>) -> Client<Endpoint> {
+        let http = self.http.clone();
+        let service = tower::service_fn(move |factory| {
+            let (http, listener) = (http.clone(), Arc::clone(&listener));
+            async move { exchange::carry(http, factory, listener.as_ref()).await }
+        });
+        Client::build(self.http.clone(), self.endpoint.clone()).with_http_service(service)
+    }
+
     /// One attempt, without any bound of time of its own.
-    async fn attempt(&self, request: &ChatRequest, with_schema: bool) -> Result<ChatReply, Failure> {
+    async fn attempt(
+        &self,
+        request: &ChatRequest,
+        with_schema: bool,
+        listener: &Arc<dyn ReplyListener>,
+    ) -> Result<ChatReply, Failure> {
         let body = request::body(&self.name, request, &self.dialect, with_schema);
-        match self.client.chat().create_byot::<_, Value>(&body).await {
+        let may_publish = self.first_words.load(Ordering::Relaxed) == FirstWords::Answer as u8;
+        let listener = if may_publish { Arc::clone(listener) } else { Arc::new(NoListener) };
+        match self.client(listener).chat().create_byot::<_, Value>(&body).await {
             Ok(value) => {
+                self.learn_first_words(request, &value);
                 let mut reply = reply::read(&value, request)?;
                 reply::estimate_untold(&mut reply, &body, &value);
-                if reply.tokens_estimated && !self.told_no_usage.swap(true, Ordering::Relaxed) {
+                if reply.tokens_estimated && reply.cut.is_none() && !self.told_no_usage.swap(true, Ordering::Relaxed) {
                     tracing::warn!(
                         model = %self.label,
                         "the endpoint does not report usage; tokens are estimated: a quarter of the bytes of request and reply"
@@ -92,6 +131,16 @@ impl OpenAiModel {
                 Ok(reply)
             }
             Err(error) => Err(Failure::of_error(error)),
+        }
+    }
+
+    fn learn_first_words(&self, request: &ChatRequest, body: &Value) {
+        if reply::thinks_unannounced(body) {
+            self.first_words.store(FirstWords::Thought as u8, Ordering::Relaxed);
+        } else if request.purpose == Purpose::Plan {
+            let (unknown, answer) = (FirstWords::Unknown as u8, FirstWords::Answer as u8);
+            // Another request may have shown more.
+            let _ = self.first_words.compare_exchange(unknown, answer, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 
@@ -126,7 +175,8 @@ pub(crate) async fn offered(base_url: &str, settings: &ModelSettings) -> Result<
         hint: String::new(),
         retry_after: None,
     })?;
-    let listed = timeout(settings.attempt_timeout, async { model.client.models().list_byot::<Value>().await }).await;
+    let client = model.client(Arc::new(NoListener));
+    let listed = timeout(settings.attempt_timeout, async { client.models().list_byot::<Value>().await }).await;
     let listed = listed.map_err(|_| model.finish(Failure::of_timeout(settings.attempt_timeout), 1))?;
     let listed = listed.map_err(|error| model.finish(Failure::of_error(error), 1))?;
     let entries = listed.get("data").and_then(Value::as_array);
@@ -152,7 +202,11 @@ impl ChatModel for OpenAiModel {
         self.label.clone()
     }
 
-    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
+    async fn chat_streaming(
+        &self,
+        request: &ChatRequest,
+        listener: Arc<dyn ReplyListener>,
+    ) -> Result<ChatReply, ModelError> {
         let deadline = Instant::now() + self.settings.request_timeout;
         let mut attempts = 0;
         let mut retries = 0;
@@ -162,7 +216,7 @@ impl ChatModel for OpenAiModel {
         loop {
             let allowed = self.settings.attempt_timeout.min(deadline.saturating_duration_since(Instant::now()));
             attempts += 1;
-            let mut failure = match timeout(allowed, self.attempt(request, with_schema)).await {
+            let mut failure = match timeout(allowed, self.attempt(request, with_schema, &listener)).await {
                 Ok(Ok(reply)) => {
                     if suspected && self.dialect.give_up_schema() {
                         tracing::warn!(model = %self.label, "the endpoint takes no schema; decisions are read from text");
@@ -174,7 +228,8 @@ impl ChatModel for OpenAiModel {
             };
             failure.may_be_schema &= with_schema;
             // The endpoint names a parameter that it does not know: asked again at once, without it.
-            if let Some(parameter) = &failure.parameter
+            let of_stream = failure.names_stream.filter(|_| self.dialect.streams(request));
+            if let Some(parameter) = failure.parameter.as_deref().or(of_stream)
                 && self.dialect.adapt(parameter)
             {
                 continue;

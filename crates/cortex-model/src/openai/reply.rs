@@ -11,6 +11,7 @@ use reqwest::StatusCode;
 use serde_json::{Map, Value};
 
 use super::failure::Failure;
+use super::repetition_loop::Text;
 
 /// How servers say that a reply is whole: OpenAI's own words, and those of servers and gateways that pass on a model's.
 const WHOLE: [&str; 11] = [
@@ -26,6 +27,9 @@ const WHOLE: [&str; 11] = [
     "complete",
     "end",
 ];
+/// Why Cortex itself took no more of a reply, in the place of a server's word: it repeats itself, or has no end.
+pub(super) const REPEATS: &str = "repetition";
+pub(super) const TOO_LONG: &str = "too_long";
 /// Most characters of a server's own word for why a reply ended.
 const FINISH_CHARACTERS: usize = 60;
 
@@ -45,6 +49,8 @@ pub(super) fn read(body: &Value, request: &ChatRequest) -> Result<ChatReply, Fai
         // In a form that nobody knows, it is a word that nobody knows.
         Some(other) => other.to_string(),
     };
+    // One that came whole has cost what it costs, and is no answer all the same.
+    let finish = if Text::Words.ends_in_loop(&text) { REPEATS.to_owned() } else { finish };
     let unfinished = is_thinking.then(|| "it ended within a thought".to_owned());
     let usage = |key: &str| body.get("usage").and_then(|usage| usage.get(key)).and_then(Value::as_u64).unwrap_or(0);
     Ok(ChatReply {
@@ -57,6 +63,10 @@ pub(super) fn read(body: &Value, request: &ChatRequest) -> Result<ChatReply, Fai
         ..ChatReply::default()
     })
 }
+
+/// The marks around what a model thinks aloud.
+const OPEN: &str = "<think>";
+const CLOSE: &str = "</think>";
 
 /// Bytes of JSON that make a token, about: fewer for text in languages with long tokens, more for others.
 const BYTES_OF_A_TOKEN: usize = 4;
@@ -106,6 +116,8 @@ fn why_cut(finish: &str, tokens: u64) -> Option<String> {
         "" => None,
         whole if WHOLE.contains(&whole) => None,
         "length" | "max_tokens" | "model_length" => Some(format!("it was cut at {tokens} tokens")),
+        REPEATS => Some("it repeated itself without end".to_owned()),
+        TOO_LONG => Some("it went on without end".to_owned()),
         "content_filter" | "safety" => Some("the endpoint's content filter withheld a part of it".to_owned()),
         other => {
             Some(format!("it ended with '{}', which may mean that it was cut", one_line(other, FINISH_CHARACTERS)))
@@ -143,13 +155,30 @@ fn read_refusal(message: &Value) -> Option<String> {
 /// its end is in the reply. Only what follows counts. Where words stand before a thought the text stays as it is: they were
 /// said, and so was what comes after them.
 fn without_thoughts(text: &str) -> (String, bool) {
-    const OPEN: &str = "<think>";
-    let text = text.trim();
-    let (thought, spoken) =
-        text.rsplit_once("</think>").map_or((None, text), |(thought, spoken)| (Some(thought), spoken));
-    let is_thinking = spoken.contains(OPEN);
+    let (words, last) = words_and_last(text.trim());
+    (words.trim().to_owned(), last.contains(OPEN))
+}
+
+/// The words of a text, and what stands after the last thought that has ended.
+fn words_and_last(text: &str) -> (&str, &str) {
+    let (thought, last) = text.rsplit_once(CLOSE).map_or((None, text), |(thought, last)| (Some(thought), last));
     let begins_with_it = thought.is_some_and(|thought| thought.starts_with(OPEN) || !thought.contains(OPEN));
-    (if begins_with_it { spoken } else { text }.trim().to_owned(), is_thinking)
+    (if begins_with_it { last } else { text }, last)
+}
+
+/// Whether the words end a thought that they did not begin: the template of the prompt began it.
+pub(super) fn thinks_unannounced(body: &Value) -> bool {
+    let content = body.pointer("/choices/0/message/content").and_then(Value::as_str).unwrap_or_default();
+    content.split_once(CLOSE).is_some_and(|(thought, _)| !thought.contains(OPEN))
+}
+
+/// The words of a reply that is not whole yet, as far as they are certain to be words: up to a thought, or to a possible
+/// beginning of one, and without the blanks at the end.
+pub(super) fn words_so_far(text: &str) -> &str {
+    let (words, _) = words_and_last(text.trim_start());
+    let words = words.split(OPEN).next().unwrap_or_default();
+    let mark = (1..OPEN.len()).filter_map(|length| OPEN.get(..length)).find(|begun| words.ends_with(begun));
+    words.strip_suffix(mark.unwrap_or_default()).unwrap_or(words).trim()
 }
 
 fn read_calls(message: &Value, request: &ChatRequest) -> Vec<ModelCall> {

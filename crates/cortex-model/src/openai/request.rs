@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cortex_core::{CallArguments, ChatRequest, Fragment, Message, ModelCall, ToolDefinition};
+use cortex_core::{CallArguments, ChatRequest, Fragment, Message, ModelCall, Purpose, ToolDefinition};
 use serde_json::{Map, Value, json};
 
 use crate::choice::OPENAI_BASE_URL;
-use crate::settings::Structured;
+use crate::settings::{Streaming, Structured};
 
 /// What an endpoint calls its parameters; learnt from its refusals, since no endpoint tells beforehand.
 #[derive(Debug)]
@@ -17,21 +17,33 @@ pub(super) struct Dialect {
     takes_temperature: AtomicBool,
     /// Whether an answer that has a schema is asked for in it.
     takes_schema: AtomicBool,
+    /// Whether a plan or an answer is asked for as a stream.
+    streams: AtomicBool,
+    /// Whether a stream is asked to tell the tokens that it took.
+    tells_usage: AtomicBool,
 }
 
 impl Dialect {
-    pub(super) fn for_endpoint(base_url: &str, structured: Structured) -> Self {
+    pub(super) fn for_endpoint(base_url: &str, structured: Structured, streaming: Streaming) -> Self {
         Self {
             // The public endpoint knows only the new name for its newer models; many others know only the old one.
             completion_tokens: AtomicBool::new(base_url == OPENAI_BASE_URL),
             takes_temperature: AtomicBool::new(true),
             takes_schema: AtomicBool::new(structured != Structured::Off),
+            streams: AtomicBool::new(streaming == Streaming::On),
+            tells_usage: AtomicBool::new(true),
         }
     }
 
     /// Whether this request asks for an answer in a schema.
     pub(super) fn asks_for_schema(&self, request: &ChatRequest) -> bool {
         request.answer_schema().is_some() && self.takes_schema.load(Ordering::Relaxed)
+    }
+
+    /// Whether this request asks for a stream. A decision is a few words: nothing can be cut from it, and nobody waits for its
+    /// first one.
+    pub(super) fn streams(&self, request: &ChatRequest) -> bool {
+        request.purpose == Purpose::Plan && self.streams.load(Ordering::Relaxed)
     }
 
     /// Asks for no schema any more. Returns whether it did until now.
@@ -45,6 +57,8 @@ impl Dialect {
             "temperature" => self.takes_temperature.swap(false, Ordering::Relaxed),
             // Only from the old name to the new one: an endpoint that knows neither would be asked for ever.
             "max_tokens" => !self.completion_tokens.swap(true, Ordering::Relaxed),
+            "stream" => self.streams.swap(false, Ordering::Relaxed),
+            usage if usage.starts_with("stream_options") => self.tells_usage.swap(false, Ordering::Relaxed),
             _ => false,
         }
     }
@@ -64,7 +78,11 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: &Dialect, with_s
     }
     let tokens = if dialect.completion_tokens.load(Ordering::Relaxed) { "max_completion_tokens" } else { "max_tokens" };
     body.insert(tokens.to_owned(), json!(request.max_tokens));
-    body.insert("stream".to_owned(), json!(false));
+    let streams = dialect.streams(request);
+    body.insert("stream".to_owned(), json!(streams));
+    if streams && dialect.tells_usage.load(Ordering::Relaxed) {
+        body.insert("stream_options".to_owned(), json!({"include_usage": true}));
+    }
     if let Some((name, schema)) = request.answer_schema().filter(|_| with_schema) {
         let format = json!({"type": "json_schema", "json_schema": {"name": name, "strict": true, "schema": schema}});
         body.insert("response_format".to_owned(), format);
@@ -120,7 +138,6 @@ fn tool(tool: &ToolDefinition) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use cortex_core::Purpose;
     use cortex_protocol::ToolOutcome;
 
     use super::*;
@@ -130,7 +147,7 @@ mod tests {
     }
 
     fn dialect(base_url: &str) -> Dialect {
-        Dialect::for_endpoint(base_url, Structured::Auto)
+        Dialect::for_endpoint(base_url, Structured::Auto, Streaming::On)
     }
 
     #[test]
@@ -191,7 +208,7 @@ mod tests {
                     {"name": "base-go_to", "description": "[act] Drives.", "parameters": {"type": "object"}}}],
                 "temperature": 0.2,
                 "max_tokens": 500,
-                "stream": false,
+                "stream": true, "stream_options": {"include_usage": true},
             })
         );
     }
@@ -202,7 +219,7 @@ mod tests {
         assert_eq!(
             sent,
             json!({
-                "model": "gpt", "messages": [], "temperature": 0.2, "max_completion_tokens": 500, "stream": false,
+                "model": "gpt", "messages": [], "temperature": 0.2, "max_completion_tokens": 500, "stream": true, "stream_options": {"include_usage": true},
             })
         );
     }
@@ -231,7 +248,7 @@ mod tests {
         assert_eq!(adapted, [true, false, true, false, false]);
         assert_eq!(
             body("m", &request(Vec::new(), Vec::new()), &dialect, true),
-            json!({"model": "m", "messages": [], "max_completion_tokens": 500, "stream": false})
+            json!({"model": "m", "messages": [], "max_completion_tokens": 500, "stream": true, "stream_options": {"include_usage": true}})
         );
     }
 }

@@ -16,8 +16,10 @@
 //! yes. These are `learnt`, and kept by [`crate::wordings`]: what is known goes in with a request, and what is to be learnt
 //! comes out with the reply. So a tape that is replayed, which asks no reader, teaches nothing.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, Purpose};
+use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, Purpose, ReplyListener};
 use cortex_language::{Part, Understanding};
 
 mod answers;
@@ -80,7 +82,7 @@ impl ChatModel for Reflex {
         true
     }
 
-    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
+    async fn chat_streaming(&self, request: &ChatRequest, _: Arc<dyn ReplyListener>) -> Result<ChatReply, ModelError> {
         Ok(match request.purpose {
             Purpose::Plan => {
                 let mut conversation = Conversation::read(request);

@@ -9,8 +9,9 @@ use super::offers;
 use super::schema::{self, Kind};
 use super::toolbox::Toolbox;
 
-/// Most characters of what the robot says of itself.
+/// Most characters of what the robot says of itself, and of what it can't do.
 const IDENTITY_CHARACTERS: usize = 1_500;
+const LIMITS_CHARACTERS: usize = 3_200;
 /// Most parameters whose values are listed.
 const LISTS: usize = 4;
 
@@ -35,7 +36,7 @@ pub(super) fn answer(toolbox: &Toolbox<'_>, talk: &Talk, itself: &Itself<'_>) ->
         Talk::Name if itself.about.is_empty() => format!("{NAMELESS}."),
         Talk::Name => capped(&itself.about, IDENTITY_CHARACTERS),
         Talk::Limits if itself.limits.is_empty() => UNBOUND.to_owned(),
-        Talk::Limits => capped(itself.limits, IDENTITY_CHARACTERS),
+        Talk::Limits => capped(itself.limits, LIMITS_CHARACTERS),
         Talk::Abilities => offers::abilities(toolbox),
         Talk::Smalltalk => format!("{NAMELESS}, so there is little that I can say to that. Ask me what I can do."),
         Talk::Values(asked) => values(toolbox, asked),

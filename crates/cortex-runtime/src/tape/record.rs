@@ -327,6 +327,7 @@ fn routing(entry: &Entry<'_>) -> Routing {
         Entry::Input { input, .. } => match input.as_ref() {
             Input::Start => ("agent", "input", "start", "cortex"),
             Input::ModelReplied { .. } => ("agent", "input", "model_replied", "model"),
+            Input::AnswerStreamed { .. } => ("agent", "input", "answer_streamed", "model"),
             Input::ContextGathered { .. } => ("agent", "input", "context_gathered", "cortex"),
             Input::CallAccepted { .. } => ("tool", "input", "call_accepted", "component"),
             Input::CallProgressed { .. } => ("tool", "input", "call_progressed", "component"),
@@ -379,6 +380,7 @@ fn text(entry: &Entry<'_>) -> String {
             Input::ModelReplied { reply: Err(problem), .. } => {
                 format!("the model failed: {}", capped(&problem.message, SHOWN))
             }
+            Input::AnswerStreamed { text, .. } => format!("the answer goes on: {}", capped(text, SHOWN)),
             Input::ContextGathered { context, .. } => {
                 format!("{} passages are on record", context.passages.len())
             }
@@ -428,7 +430,7 @@ fn text(entry: &Entry<'_>) -> String {
                 format!("asking people, question {}: {}", question.number.0, capped(&question.text, SHOWN))
             }
             Effect::CloseQuestion { number, .. } => format!("closing question {}", number.0),
-            Effect::Say { text } => format!("saying: {}", capped(text, SHOWN)),
+            Effect::Say { text, .. } => format!("saying: {}", capped(text, SHOWN)),
             Effect::Report { .. } => "reporting".to_owned(),
             Effect::Finish { result } => format!("the result is out: {}", result.status),
         },

@@ -77,6 +77,7 @@ pub(crate) fn tone(event: &MissionEvent) -> Tone {
         MissionEvent::Progress { .. } | MissionEvent::Planning { .. } | MissionEvent::Classified { .. } => Tone::Quiet,
         MissionEvent::ContextGathered { missing, .. } if !missing.is_empty() => Tone::Warning,
         MissionEvent::ContextGathered { .. }
+        | MissionEvent::Answering { .. }
         | MissionEvent::ToolsOffered { .. }
         | MissionEvent::Compacted { .. }
         | MissionEvent::Researching { .. } => Tone::Quiet,

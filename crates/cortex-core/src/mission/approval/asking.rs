@@ -171,7 +171,7 @@ impl Mission {
         self.approvals.open = Some(question.clone());
         self.effects.push(Effect::AskPerson { question: question.clone() });
         self.report(MissionEvent::Asked { question });
-        self.effects.push(Effect::Say { text });
+        self.publish(text);
         self.phase = Phase::Asking { number, until, then };
     }
 

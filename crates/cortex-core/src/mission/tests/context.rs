@@ -50,6 +50,20 @@ fn the_model_is_asked_once_the_record_was_and_reads_it_right_after_the_task() {
     assert!(story.lines.iter().any(|line| line.contains("on record: [knowledge: house.md, Kitchen]")));
 }
 
+/// Whoever plans: it follows from what the mission began with, and no source has to be there.
+#[test]
+fn every_model_is_told_the_bounds_where_the_task_may_ask_for_them() {
+    let told = |task: &str| {
+        let story =
+            Story::with(task, robot(), |limits| limits.max_execution_steps = 7).model_says("Many things.").start();
+        text_of(&story.requests[0])
+    };
+    let asked = told("what can't you do?");
+    assert!(asked.contains("[identity: what I can't do]: \"I can't do what none of my tools does."), "{asked}");
+    assert!(asked.contains("Of one task: a plan has at most 7 steps"), "{asked}");
+    assert!(!told("go to the kitchen").contains("what I can't do"), "an order needs none of it");
+}
+
 #[test]
 fn the_record_is_asked_for_once_in_each_phase_of_planning_and_a_change_of_it_is_read() {
     let mut story = story("go to the kitchen")

@@ -1,5 +1,6 @@
 //! Tests of the mission machine, told through a scripted model and scripted tools.
 
+mod answering;
 mod approval;
 mod approval_histories;
 mod argument_repairs;
@@ -121,7 +122,10 @@ pub(super) struct Story {
     pub(super) invoked: Vec<(CallId, ToolCall)>,
     pub(super) cancelled: Vec<CallId>,
     pub(super) abandoned: Vec<RequestId>,
+    /// What was said, each text whole.
     pub(super) said: Vec<String>,
+    /// The beginning of a text that is not whole yet.
+    pub(super) begun: String,
     pub(super) results: Vec<MissionResult>,
     pub(super) questions: Vec<cortex_protocol::Question>,
     pub(super) closed: Vec<(cortex_protocol::QuestionNumber, cortex_protocol::QuestionOutcome)>,
@@ -180,6 +184,7 @@ impl Story {
             cancelled: vec![],
             abandoned: vec![],
             said: vec![],
+            begun: String::new(),
             results: vec![],
             questions: vec![],
             closed: vec![],
@@ -265,7 +270,12 @@ impl Story {
                     Effect::CancelCall { call } => self.cancelled.push(call),
                     Effect::AskPerson { question } => self.questions.push(question),
                     Effect::CloseQuestion { number, outcome } => self.closed.push((number, outcome)),
-                    Effect::Say { text } => self.said.push(text),
+                    Effect::Say { text, piece } => {
+                        self.begun.push_str(&text);
+                        if piece == SpokenPiece::Last {
+                            self.said.push(std::mem::take(&mut self.begun));
+                        }
+                    }
                     Effect::Report { event } => self.lines.push(feedback::line(&event)),
                     Effect::Finish { result } => self.results.push(result),
                 }
@@ -303,6 +313,12 @@ impl Story {
         let is_cancelled = self.cancelled.contains(&self.invoked[index].0);
         let halted = ToolOutcome::cancelled(cortex_protocol::HaltState::Halted, "halted");
         self.end_call(index, if is_cancelled { halted } else { ToolOutcome::success(Value::Null) });
+    }
+
+    /// Further text of the awaited answer arrives, after so many bytes of it.
+    pub(super) fn streams(&mut self, offset: usize, text: &str) {
+        let request = *self.unanswered.front().expect("the model was not asked");
+        self.give(Input::AnswerStreamed { request, offset, text: text.to_owned() });
     }
 
     /// Whether the model is being asked something that the script has no reply for.

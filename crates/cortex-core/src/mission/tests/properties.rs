@@ -20,6 +20,8 @@ enum Move {
     End(usize, ToolOutcome),
     Accept(usize),
     Progress(usize),
+    /// Further text of an answer arrives, after so many bytes of it.
+    Stream(usize, usize),
     Wait(u64),
     ToolsLeave(usize),
     Revise(String),
@@ -195,6 +197,7 @@ fn world() -> impl Strategy<Value = Vec<Move>> {
         6 => (0..4_usize, outcome()).prop_map(|(index, outcome)| Move::End(index, outcome)),
         2 => (0..4_usize).prop_map(Move::Accept),
         1 => (0..4_usize).prop_map(Move::Progress),
+        2 => (0..3_usize, 0..4_usize).prop_map(|(index, offset)| Move::Stream(index, 2 * offset)),
         2 => (0..70_u64).prop_map(Move::Wait),
         1 => (0..6_usize).prop_map(Move::ToolsLeave),
         1 => prop_oneof![3 => Just("the other room".to_owned()), 1 => "\\PC{0,10}"].prop_map(Move::Revise),
@@ -254,6 +257,8 @@ struct Seen {
     /// skipped without a reason, and what was not done.
     unsatisfied: BTreeSet<StepNumber>,
     results: usize,
+    /// The published part of a text that has not ended.
+    published: String,
     no_more_motion: bool,
     /// What the model was asked last, as text.
     asked_last: String,
@@ -333,6 +338,7 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
             Effect::CancelCall { call } => assert!(!seen.ended.contains(call), "a cancel of an ended call"),
             Effect::Finish { result } => {
                 seen.results += 1;
+                assert_eq!(seen.published, "", "a text that was begun never ends");
                 check_result(result);
             }
             Effect::Report { event } => match event {
@@ -385,7 +391,9 @@ fn give(mission: &mut Mission, seen: &mut Seen, now: Duration, input: Input) {
                 }
                 _ => {}
             },
-            Effect::GatherContext { .. } | Effect::AbandonModel { .. } | Effect::Say { .. } => {}
+            Effect::Say { text, piece: SpokenPiece::More } => seen.published.push_str(text),
+            Effect::Say { piece: SpokenPiece::Last, .. } => seen.published.clear(),
+            Effect::GatherContext { .. } | Effect::AbandonModel { .. } => {}
         }
         if let Effect::CancelCall { call } = &effect {
             seen.cancelled.insert(*call);
@@ -675,6 +683,10 @@ fn live_within(
             Move::Progress(index) => {
                 let call = pick(index, &seen.calls);
                 give(&mut mission, &mut seen, now, Input::CallProgressed { call, feedback: "going".into() });
+            }
+            Move::Stream(index, offset) => {
+                let request = seen.requests.iter().rev().nth(index).copied().unwrap_or(RequestId(99));
+                give(&mut mission, &mut seen, now, Input::AnswerStreamed { request, offset, text: "hi".into() });
             }
             Move::Wait(seconds) => {
                 now += Duration::from_secs(seconds);

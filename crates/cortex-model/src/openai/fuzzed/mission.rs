@@ -16,7 +16,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use super::super::request::{self, Dialect};
-use crate::Structured;
+use crate::{Streaming, Structured};
 
 /// More inputs than any mission within these limits needs.
 const MOST_INPUTS: usize = 500;
@@ -92,7 +92,7 @@ fn check_kept<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(val
 
 /// What servers demand of a conversation: each call is answered once, right after it, and nothing else is.
 fn check_sent(chat: &ChatRequest) {
-    let dialect = Dialect::for_endpoint("http://localhost/v1", Structured::Auto);
+    let dialect = Dialect::for_endpoint("http://localhost/v1", Structured::Auto, Streaming::Off);
     let body = request::body("m", chat, &dialect, true);
     let length = body.to_string().len();
     assert!(length <= MOST_REQUEST_BYTES, "a request of {length} bytes");

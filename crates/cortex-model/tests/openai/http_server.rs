@@ -15,13 +15,44 @@ pub(crate) enum Answer {
     Full { status: u16, headers: Vec<(&'static str, String)>, body: String },
     /// Takes the request and never answers; waits for the other side to hang up.
     Hang,
+    /// Streams these events, and then does what follows.
+    Stream(Vec<String>, StreamEnd),
+    /// Streams these bytes, and closes the connection.
+    Raw(String),
     /// Closes the connection in the middle of the body.
     Cut,
     /// Sends body after body until the other side has had enough; does not tell the length beforehand.
     Endless,
 }
 
+/// The head of an answer that is a stream.
+const STREAM_HEAD: &str =
+    "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream; charset=utf-8\r\n\r\n";
+
+/// Between two bytes of a server that drips.
+const DRIP: std::time::Duration = std::time::Duration::from_millis(10);
+
+/// The end of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StreamEnd {
+    /// Says that it was all.
+    Done,
+    /// Closes the connection.
+    Closes,
+    /// Goes on with the last event, until the other side hangs up.
+    Repeats,
+    /// Says nothing more, until the other side hangs up.
+    Waits,
+    /// Writes a byte of a comment now and then, until the other side hangs up.
+    Drips,
+}
+
 impl Answer {
+    /// A stream of these pieces of a reply.
+    pub(crate) fn stream(pieces: &[Value], end: StreamEnd) -> Self {
+        Self::Stream(pieces.iter().map(Value::to_string).collect(), end)
+    }
+
     pub(crate) fn status(status: u16, body: impl Into<String>) -> Self {
         Self::Full { status, headers: Vec::new(), body: body.into() }
     }
@@ -136,6 +167,30 @@ async fn serve(
             taken.send_modify(|taken| taken.0 += 1);
             while stream.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {}
             taken.send_modify(|taken| taken.1 += 1);
+        }
+        Answer::Raw(body) => {
+            stream.write_all(format!("{STREAM_HEAD}{body}").as_bytes()).await.ok()?;
+        }
+        Answer::Stream(events, end) => {
+            stream.write_all(STREAM_HEAD.as_bytes()).await.ok()?;
+            for event in &events {
+                stream.write_all(format!("data: {event}\n\n").as_bytes()).await.ok()?;
+                stream.flush().await.ok()?;
+            }
+            match end {
+                StreamEnd::Done => stream.write_all(b"data: [DONE]\n\n").await.ok()?,
+                StreamEnd::Closes => {}
+                StreamEnd::Repeats | StreamEnd::Waits | StreamEnd::Drips => {
+                    taken.send_modify(|taken| taken.0 += 1);
+                    while end == StreamEnd::Drips && stream.write_all(b":").await.is_ok() {
+                        tokio::time::sleep(DRIP).await;
+                    }
+                    let last = format!("data: {}\n\n", events.last()?);
+                    while end == StreamEnd::Repeats && stream.write_all(last.as_bytes()).await.is_ok() {}
+                    while stream.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {}
+                    taken.send_modify(|taken| taken.1 += 1);
+                }
+            }
         }
         Answer::Cut => {
             let head = "HTTP/1.1 200 OK\r\ncontent-length: 4000\r\n\r\n{\"choices\": [{\"mess";

@@ -1,24 +1,14 @@
 //! The OpenAI-compatible adapter against a real server that answers well, badly, late or not at all.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
 
 use std::time::{Duration, Instant};
 
+use crate::http_server::{Answer, Server, says};
 use cortex_core::{
     CallArguments, ChatModel, ChatReply, ChatRequest, Fragment, Message, ModelCall, ModelError, ModelErrorKind,
     Purpose, ToolDefinition,
 };
 use cortex_model::{ApiKey, ModelSettings, OpenAiModel, Structured};
-use http_server::{Answer, Server, says};
 use serde_json::{Value, json};
-
-#[path = "support/http_server.rs"]
-mod http_server;
 
 /// Against hangs only.
 const AT_MOST: Duration = Duration::from_secs(30);
@@ -88,7 +78,8 @@ async fn a_request_goes_out_after_the_book_and_its_reply_comes_back() {
             }}],
             "temperature": 0.2,
             "max_tokens": 500,
-            "stream": false,
+            "stream": true,
+            "stream_options": {"include_usage": true},
         })
     );
 }
@@ -115,7 +106,7 @@ async fn arguments_as_an_object_and_finish_reasons_of_other_servers_do_not_spoil
                 name: "base-go_to".to_owned(),
                 arguments: CallArguments::Object(arguments),
             }],
-            prompt_tokens: 84,
+            prompt_tokens: 94,
             completion_tokens: 21,
             tokens_estimated: true,
             ..ChatReply::default()
