@@ -2,15 +2,16 @@
 //! from its next plan on.
 
 use std::io::IsTerminal as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use cortex_config::{self as config, KnowledgeSettings, Layers};
+use cortex_config::{self as config, KnowledgeSettings, KnowledgeStore, Layers, SecretPlace};
 use cortex_embedding::LocalEmbedder;
 use cortex_knowledge::read::{self, FileToRead};
-use cortex_knowledge::{Added, DocumentStore as _, Knowledge, SqliteStore};
+use cortex_knowledge::{Added, DocumentStore, Knowledge, QdrantSettings, QdrantStore, QdrantTimeouts, SqliteStore};
+use secrecy::SecretString;
 
 use crate::arguments::{KnowledgeArguments, KnowledgeCommand};
 
@@ -21,10 +22,10 @@ const SHOWN: usize = 300;
 
 pub(crate) async fn knowledge(arguments: KnowledgeArguments) -> anyhow::Result<ExitCode> {
     let layers = Layers { file: config::file(arguments.config.as_deref()), ..Layers::default() };
-    let KnowledgeSettings { file, results, with_metadata, .. } = config::knowledge(&layers)?;
-    let store = SqliteStore::at(&file);
+    let KnowledgeSettings { store: place, results, with_metadata, .. } = config::knowledge(&layers)?;
+    let store = document_store(&place)?;
     let knowledge = || -> anyhow::Result<Knowledge> {
-        let knowledge = Knowledge::new(Arc::new(store.clone()), results, with_metadata);
+        let knowledge = Knowledge::new(Arc::clone(&store), results, with_metadata);
         let Some(folder) = config::embedding_folder(&layers)? else { return Ok(knowledge) };
         let embedder = LocalEmbedder::open(&folder).context("configuration: embedding.folder")?;
         Ok(knowledge.with_embedder(Arc::new(embedder)))
@@ -33,13 +34,35 @@ pub(crate) async fn knowledge(arguments: KnowledgeArguments) -> anyhow::Result<E
         KnowledgeCommand::Add { paths } => {
             // What could not be found by its meaning is not added at first.
             let knowledge = knowledge()?;
-            let code = add(&store, &paths, &file).await?;
+            let code = add(store.as_ref(), &paths, &place).await?;
             embed(&knowledge).await?;
             Ok(code)
         }
-        KnowledgeCommand::List => list(&store, &file).await,
+        KnowledgeCommand::List => list(store.as_ref(), &place).await,
         KnowledgeCommand::Search { words, most } => search(&knowledge()?, &words.join(" "), most).await,
-        KnowledgeCommand::Remove { ids } => remove(&store, &ids).await,
+        KnowledgeCommand::Remove { ids } => remove(store.as_ref(), &ids).await,
+    }
+}
+
+/// The store that the configuration names. A server need not be there yet.
+///
+/// # Errors
+/// When its key is not where the configuration says, or it can't be used by this program.
+pub fn document_store(place: &KnowledgeStore) -> anyhow::Result<Arc<dyn DocumentStore>> {
+    match place {
+        KnowledgeStore::Embedded { file } => Ok(Arc::new(SqliteStore::at(file))),
+        KnowledgeStore::Qdrant { server, collection, robot, key } => {
+            let key = key.as_ref().map(SecretPlace::read).transpose();
+            let key = key.with_context(|| format!("configuration: keys.\"{server}\""))?;
+            let store = QdrantStore::open(QdrantSettings {
+                server: server.clone(),
+                collection: collection.clone(),
+                robot: robot.clone(),
+                key: key.map(|key| SecretString::from(key.trim())),
+                timeouts: QdrantTimeouts::default(),
+            });
+            Ok(Arc::new(store.context("configuration: knowledge.store")?))
+        }
     }
 }
 
@@ -64,7 +87,7 @@ impl Tally {
     }
 }
 
-async fn add(store: &SqliteStore, paths: &[PathBuf], file: &Path) -> anyhow::Result<ExitCode> {
+async fn add(store: &dyn DocumentStore, paths: &[PathBuf], place: &KnowledgeStore) -> anyhow::Result<ExitCode> {
     let mut files = Vec::new();
     for path in paths {
         let found = read::files(path)?;
@@ -95,7 +118,7 @@ async fn add(store: &SqliteStore, paths: &[PathBuf], file: &Path) -> anyhow::Res
     }
     clear_progress();
     let Tally { new, replaced, unchanged, unread } = tally;
-    println!("{new} added, {replaced} replaced, {unchanged} unchanged, {unread} not read; kept in {}", file.display());
+    println!("{new} added, {replaced} replaced, {unchanged} unchanged, {unread} not read; kept in {place}");
     Ok(if unread == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -127,10 +150,10 @@ fn clear_progress() {
     }
 }
 
-async fn list(store: &SqliteStore, file: &Path) -> anyhow::Result<ExitCode> {
+async fn list(store: &dyn DocumentStore, place: &KnowledgeStore) -> anyhow::Result<ExitCode> {
     let entries = store.list().await?;
     if entries.is_empty() {
-        println!("No documents yet; `cortex knowledge add FILE` keeps them in {}.", file.display());
+        println!("No documents yet; `cortex knowledge add FILE` keeps them in {place}.");
     }
     for entry in entries {
         let passages = if entry.passages == 1 { "passage" } else { "passages" };
@@ -146,7 +169,8 @@ async fn search(knowledge: &Knowledge, words: &str, most: usize) -> anyhow::Resu
         return Ok(ExitCode::FAILURE);
     }
     for found in found {
-        let place = if found.passage.place.is_empty() { String::new() } else { format!(", {}", found.passage.place) };
+        let place = cortex_core::fragment::one_line(&found.passage.place, SHOWN);
+        let place = if place.is_empty() { place } else { format!(", {place}") };
         let text = found.passage.text.replace('\n', " ");
         println!("{:3.0} %  {}{place}", found.relevance.max(found.likeness) * 100.0, found.document);
         println!("       {}", cortex_core::fragment::one_line(&text, SHOWN));
@@ -154,7 +178,7 @@ async fn search(knowledge: &Knowledge, words: &str, most: usize) -> anyhow::Resu
     Ok(ExitCode::SUCCESS)
 }
 
-async fn remove(store: &SqliteStore, ids: &[String]) -> anyhow::Result<ExitCode> {
+async fn remove(store: &dyn DocumentStore, ids: &[String]) -> anyhow::Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
     for id in ids {
         if store.remove(id).await.with_context(|| format!("{id} may still be there"))? {

@@ -32,4 +32,5 @@ mod wordings;
 
 pub use command::{Arguments, Command, StartArguments};
 pub use guard::guard;
+pub use knowledge::document_store;
 pub use without_ros::{Outcome, without_ros};

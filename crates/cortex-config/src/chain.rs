@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use cortex_model::{ChainBounds, ModelChoice, ModelSet, ModelSettings};
+use cortex_model::{ChainBounds, ChoiceError, ModelChoice, ModelSet, ModelSettings};
 use serde::{Deserialize, Serialize};
 
 use super::seconds;
@@ -83,14 +83,19 @@ pub(super) fn models(first: ModelChoice, settings: ModelSettings, chain: &ChainC
     Ok(ModelSet { first, confirmation, fallbacks, settings, keys: BTreeMap::new(), bounds })
 }
 
+/// A URL of an endpoint, written as in the name of a model.
+pub(super) fn endpoint(url: &str) -> Result<String, ChoiceError> {
+    let choice: ModelChoice = format!("openai:any@{url}").parse()?;
+    Ok(choice.base_url().unwrap_or(url).to_owned())
+}
+
 /// Where the keys of endpoints are, by their base.
 pub(super) fn keys(keys: &BTreeMap<String, KeyConfig>) -> anyhow::Result<BTreeMap<String, SecretPlace>> {
     let place = |(url, key): (&String, &KeyConfig)| {
-        // Written as in the name of a model, so that it is found.
-        let choice: ModelChoice =
-            format!("openai:any@{url}").parse().map_err(|error| anyhow::anyhow!("configuration: keys: {error}"))?;
+        // Written so that it is found.
+        let base = endpoint(url).map_err(|error| anyhow::anyhow!("configuration: keys: {error}"))?;
         let place = secret_place(&format!("keys.\"{url}\""), "key", key.key_file.as_ref(), key.key_env.as_ref())?;
-        Ok((choice.base_url().unwrap_or(url).to_owned(), place))
+        Ok((base, place))
     };
     keys.iter().map(place).collect()
 }

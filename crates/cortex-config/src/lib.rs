@@ -48,7 +48,7 @@ use chain::{ChainConfig, KeyConfig};
 use embedding::EmbeddingConfig;
 use incident::IncidentConfig;
 use knowledge::KnowledgeConfig;
-pub use knowledge::KnowledgeSettings;
+pub use knowledge::{KnowledgeSettings, KnowledgeStore};
 pub use layers::{Layers, Value, file};
 pub use log_level::LogLevel;
 use memory::MemoryConfig;
@@ -323,7 +323,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
     let model: ModelChoice =
         config.model.parse().map_err(|error| anyhow::anyhow!("configuration: model (from {model_origin}): {error}"))?;
     let tape = tape::settings(&config.tape)?;
-    let knowledge = knowledge::settings(&config.knowledge, &config.robot, &tape.directory)?;
+    let knowledge = knowledge::settings(&config.knowledge, &config.keys, &config.robot, &tape.directory)?;
     let memory = memory::settings(&config.memory, &config.robot, &tape.directory)?;
     let endpoint = ModelSettings {
         connect_timeout: seconds("endpoint.connect_timeout_s", config.endpoint.connect_timeout_s)?,

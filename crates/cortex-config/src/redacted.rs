@@ -123,7 +123,7 @@ fn of_word(word: &str) -> String {
 }
 
 /// An address without a name and a password in it, and without what stands after a question mark. All else as it is.
-fn without_login(word: &str) -> String {
+pub(crate) fn without_login(word: &str) -> String {
     let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     let host = match authority.rsplit_once('@') {

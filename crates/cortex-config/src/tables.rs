@@ -1,11 +1,13 @@
 //! Single tables of the configuration, for commands that need no more of it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use cortex_model::WordingFile;
 use serde::de::DeserializeOwned;
 
 use crate::Layers;
+use crate::chain::KeyConfig;
 use crate::embedding::{self, EmbeddingConfig};
 use crate::knowledge::{self, KnowledgeConfig, KnowledgeSettings};
 use crate::memory::{self, MemoryConfig, MemorySettings};
@@ -27,7 +29,8 @@ pub fn tape_folder(layers: &Layers) -> anyhow::Result<PathBuf> {
 /// Where the documents of the robot are.
 pub fn knowledge(layers: &Layers) -> anyhow::Result<KnowledgeSettings> {
     let config: KnowledgeConfig = at(layers, "knowledge")?;
-    knowledge::settings(&config, &at::<String>(layers, "robot")?, &tape_folder(layers)?)
+    let keys: BTreeMap<String, KeyConfig> = at(layers, "keys")?;
+    knowledge::settings(&config, &keys, &at::<String>(layers, "robot")?, &tape_folder(layers)?)
 }
 
 /// The folder of the model that turns texts into vectors. None: they are found by their words alone.

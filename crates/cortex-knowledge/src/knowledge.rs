@@ -71,7 +71,7 @@ impl Knowledge {
         let filter = MetadataFilter::new();
         let Some(embedder) = &self.embedder else { return self.store.search(text, most, &filter).await };
         let deadline = Instant::now().checked_add(patience);
-        let by_words = self.store.search(text, most.saturating_mul(CANDIDATES), &filter).await?;
+        let by_words = self.store.search(text, most.saturating_mul(CANDIDATES), &filter);
         let by_meaning = async {
             let vectors = embedder.embed(vec![text.to_owned()]).await;
             let vectors = vectors.map_err(|problem| StoreError::NotEmbedded { problem: problem.to_string() })?;
@@ -84,13 +84,18 @@ impl Knowledge {
                 None => std::future::pending().await,
             }
         };
-        let by_meaning = tokio::select! {
-            biased;
-            found = by_meaning => found,
-            () = late => {
-                Err(StoreError::NotEmbedded { problem: "the meaning of the task was not known in time".to_owned() })
+        let by_meaning = async {
+            tokio::select! {
+                biased;
+                found = by_meaning => found,
+                () = late => {
+                    Err(StoreError::NotEmbedded { problem: "the meaning of the task was not known in time".to_owned() })
+                }
             }
         };
+        // At the same time: a store may be on a server.
+        let (by_words, by_meaning) = tokio::join!(by_words, by_meaning);
+        let by_words = by_words?;
         let by_meaning = by_meaning.unwrap_or_else(|problem| {
             tracing::warn!("documents are found by their words alone: {problem}");
             Vec::new()

@@ -3,7 +3,7 @@
 use crate::document::{Document, Passage, Section};
 
 /// Most characters of a passage: some 250 tokens, so that several fit beside a task.
-const PASSAGE_CHARACTERS: usize = 1_000;
+pub(crate) const PASSAGE_CHARACTERS: usize = 1_000;
 
 /// The passages of a document, in order.
 pub(crate) fn passages(document: &Document) -> Vec<Passage> {

@@ -139,12 +139,114 @@ pub enum StoreError {
         /// Why.
         problem: String,
     },
+    /// The address of a server, or its key, can't be used.
+    #[error("{server} can't be used: {problem}. Check knowledge.store, and the key of the server in [keys]")]
+    BadServer {
+        /// Its address.
+        server: String,
+        /// Why.
+        problem: String,
+    },
+    /// There is no connection to a server.
+    #[error("{server} can't be reached: {problem}. Start the server, or check knowledge.store")]
+    Unreachable {
+        /// Its address.
+        server: String,
+        /// Why.
+        problem: String,
+    },
+    /// A server takes too long. What it was to write may be there or not.
+    #[error("{server} did not answer within {seconds} s; look how busy it is, and try again")]
+    Late {
+        /// Its address.
+        server: String,
+        /// How long it was waited for.
+        seconds: f64,
+    },
+    /// A server does not let us in.
+    #[error(
+        "{server} {what}",
+        what = if *has_key {
+            "refuses the key; check the one that [keys] names for it"
+        } else {
+            "wants a key; say in [keys] where it is"
+        }
+    )]
+    KeyRefused {
+        /// Its address.
+        server: String,
+        /// Whether it was given a key.
+        has_key: bool,
+    },
+    /// There is no such collection on a server.
+    #[error(
+        "{server} has no collection '{collection}'; `cortex knowledge add` makes it, or check knowledge.collection_name"
+    )]
+    NoCollection {
+        /// Its address.
+        server: String,
+        /// Which.
+        collection: String,
+    },
+    /// A collection is there, but can't be used for documents.
+    #[error(
+        "the collection '{collection}' of {server} was not made by Cortex: {problem}. Give another collection_name"
+    )]
+    ForeignCollection {
+        /// The address of the server.
+        server: String,
+        /// Which.
+        collection: String,
+        /// Why.
+        problem: String,
+    },
+    /// A server refuses a request.
+    #[error("{server} refused a request: {problem}")]
+    ServerRefused {
+        /// Its address.
+        server: String,
+        /// What it says.
+        problem: String,
+    },
+    /// A document holds more than a server is given.
+    #[error("the {what} of '{id}' are longer than {most} bytes; shorten them")]
+    TooLong {
+        /// Which document.
+        id: String,
+        /// What of it.
+        what: &'static str,
+        /// Most bytes.
+        most: usize,
+    },
+    /// This program has no client for a server.
+    #[error(
+        "{server} can't be used: this Cortex was built without servers of documents; build it with the feature `qdrant`, or set \
+         knowledge.store to \"embedded\""
+    )]
+    LeftOut {
+        /// The address of the server.
+        server: String,
+    },
     /// Something else went wrong.
     #[error("the store of documents failed: {problem}")]
     Failed {
         /// What.
         problem: String,
     },
+}
+
+/// Most bytes of an id of a document.
+pub(crate) const ID_BYTES: usize = 512;
+
+/// Whether a document may be kept under this id.
+///
+/// # Errors
+/// When it may not.
+pub(crate) fn check_id(id: &str) -> Result<(), StoreError> {
+    if id.is_empty() || id.len() > ID_BYTES || id.contains(char::is_control) {
+        return Err(StoreError::BadId { id: id.chars().take(80).collect(), most: ID_BYTES });
+    }
+    Ok(())
 }
 
 /// Keeps documents and finds passages of them.

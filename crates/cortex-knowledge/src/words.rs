@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use stop_words::LANGUAGE;
 
 /// Most words that are looked for: a task may be 16 kB long, and each word costs a lookup.
-const MOST_WORDS: usize = 24;
+pub(crate) const MOST_WORDS: usize = 24;
 
 /// Words that say nothing of what a sentence is about, in the languages that tasks come in.
 static FILLERS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
@@ -24,7 +24,7 @@ pub(crate) fn telling(text: &str) -> Vec<String> {
 }
 
 /// The words of a text, as the index splits it.
-fn split(text: &str) -> impl Iterator<Item = String> {
+pub(crate) fn split(text: &str) -> impl Iterator<Item = String> {
     text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 

@@ -37,6 +37,9 @@ conforms!(
     what_has_vectors_is_found_by_them,
     vectors_of_two_models_are_not_mixed,
     a_vector_stays_with_the_words_it_was_computed_of,
+    a_long_document_is_kept_whole,
+    of_two_with_one_id_the_last_one_counts,
+    words_and_meaning_find_together,
 );
 
 fn open(file: &Path) -> SqliteStore {

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use cortex_command_line::document_store;
 use cortex_config::{KnowledgeSettings, Resolved};
 use cortex_core::identity::RobotIdentity;
 use cortex_core::{ContextSource, Embedder, ToolProvider};
 use cortex_embedding::LocalEmbedder;
-use cortex_knowledge::{Knowledge, KnowledgeTools, SqliteStore};
+use cortex_knowledge::{Knowledge, KnowledgeTools};
 use cortex_node::{IdentitySource, OpenMemory};
 use cortex_protocol::ToolSpec;
 use cortex_robot::Robot;
@@ -39,7 +40,7 @@ pub(crate) struct OnRecord {
 /// All that the configuration names.
 ///
 /// # Errors
-/// When the model that finds texts by their meaning can't be used.
+/// When the model that finds texts by their meaning, or the store of the documents, can't be used.
 pub(crate) async fn on_record(
     resolved: &Resolved,
     robot: &Robot,
@@ -59,7 +60,7 @@ pub(crate) async fn on_record(
         }
         skills(folders, are_listed, embedder.clone())
     });
-    let documents = documents(&resolved.knowledge, embedder).map(|documents| -> Arc<dyn ContextSource> {
+    let documents = documents(&resolved.knowledge, embedder)?.map(|documents| -> Arc<dyn ContextSource> {
         if !documents.is_empty() {
             lookups.push((Arc::new(KnowledgeTools::new(documents.clone())), KnowledgeTools::specs()));
         }
@@ -76,18 +77,18 @@ pub(crate) async fn on_record(
 }
 
 /// The documents, if planning uses them.
-fn documents(settings: &KnowledgeSettings, embedder: Option<Arc<dyn Embedder>>) -> Option<Knowledge> {
-    let KnowledgeSettings { file, results, with_metadata, is_enabled } = settings;
+fn documents(settings: &KnowledgeSettings, embedder: Option<Arc<dyn Embedder>>) -> anyhow::Result<Option<Knowledge>> {
+    let KnowledgeSettings { store, results, with_metadata, is_enabled } = settings;
     if !is_enabled {
-        return None;
+        return Ok(None);
     }
-    let documents = Knowledge::new(Arc::new(SqliteStore::at(file)), *results, *with_metadata);
+    let documents = Knowledge::new(document_store(store)?, *results, *with_metadata);
     let documents = match embedder {
         Some(embedder) => documents.with_embedder(embedder),
         None => documents,
     };
     documents.catch_up();
-    Some(documents)
+    Ok(Some(documents))
 }
 
 /// What the configuration says of the robot.

@@ -56,7 +56,7 @@ impl ContextSources {
     }
 
     /// What they all have on record. A source that is late, fails or panics is left out and named.
-    pub(crate) async fn gather(&self, query: &ContextQuery) -> Context {
+    pub async fn gather(&self, query: &ContextQuery) -> Context {
         let mut context = Context::default();
         let most = MOST_PASSAGES / self.sources.len().max(1);
         for answer in join_all(self.filled().map(|source| self.ask(source.as_ref(), query))).await {

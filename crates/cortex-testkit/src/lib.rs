@@ -2,6 +2,7 @@
 //!
 //! - [`ScriptedModel`]: a model in process;
 //! - [`OpenAiServer`]: the same script behind a real HTTP port that speaks the OpenAI form;
+//! - `qdrant`, with the feature of that name: a server of documents that speaks Qdrant's protocol;
 //! - [`FakeTools`]: tools that work, fail, hang, panic or ignore their halt;
 //! - [`FakeObservations`]: what their robot shows of itself;
 //! - [`Domain`]: a ROS domain of its own for each story.
@@ -10,6 +11,8 @@ mod domain;
 mod observations;
 mod openai_request;
 mod openai_server;
+#[cfg(feature = "qdrant")]
+pub mod qdrant;
 mod scripted_model;
 mod tools;
 

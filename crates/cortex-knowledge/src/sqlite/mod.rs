@@ -14,11 +14,8 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, param
 
 use crate::document::Document;
 use crate::passages::passages;
-use crate::store::{Added, DocumentEntry, DocumentStore, Found, MetadataFilter, StoreError, Unembedded};
+use crate::store::{Added, DocumentEntry, DocumentStore, Found, MetadataFilter, StoreError, Unembedded, check_id};
 use schema::Kind;
-
-/// Most bytes of an id.
-const ID_BYTES: usize = 512;
 
 /// Documents in one file. Clones share it; other processes may use it at the same time. The file is opened when it is first
 /// needed, and made when something is added.
@@ -244,10 +241,7 @@ impl DocumentStore for SqliteStore {
 
 fn add(transaction: &Transaction<'_>, document: &Document) -> Result<Added, StoreProblem> {
     let id = document.id.as_str();
-    if id.is_empty() || id.len() > ID_BYTES || id.contains(char::is_control) {
-        let id = id.chars().take(80).collect();
-        return Err(StoreProblem::Told(StoreError::BadId { id, most: ID_BYTES }));
-    }
+    check_id(id).map_err(StoreProblem::Told)?;
     let digest = document.digest();
     let earlier: Option<Vec<u8>> = transaction
         .prepare_cached("SELECT digest FROM documents WHERE id = ?1")?

@@ -1,8 +1,11 @@
 //! What every store of documents must do. Call each of these with an empty store.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use cortex_knowledge::{Added, Document, DocumentStore, Found, MetadataFilter, Section};
+use async_trait::async_trait;
+use cortex_core::{EmbedError, Embedder};
+use cortex_knowledge::{Added, Document, DocumentStore, Found, Knowledge, MetadataFilter, Section};
 
 /// A household of documents.
 fn household() -> Vec<Document> {
@@ -187,4 +190,67 @@ pub(crate) async fn vectors_of_two_models_are_not_mixed(store: &dyn DocumentStor
     store.keep_vectors("other", of(&[1.0])).await.expect("another model, another dimension");
     assert_eq!(store.nearest("other", &[1.0], 9, &MetadataFilter::new()).await.expect("a search").len(), 4);
     assert_eq!(without_vector(store, "m").await.len(), 4, "those of the first are gone");
+}
+
+/// A document with many passages.
+fn long(id: &str, passages: usize) -> Document {
+    let section = |number| Section { place: format!("Part {number}"), text: format!("The cup {number} is red.") };
+    Document { id: id.to_owned(), metadata: BTreeMap::new(), sections: (0..passages).map(section).collect() }
+}
+
+pub(crate) async fn a_long_document_is_kept_whole(store: &dyn DocumentStore) {
+    let added = store.add(vec![long("long", 700), long("empty", 0)]).await.expect("they are added");
+    assert_eq!(added, [Added::New { passages: 700 }, Added::New { passages: 0 }]);
+    let kept = store.list().await.expect("a list");
+    assert_eq!(
+        kept.iter().map(|entry| (entry.id.as_str(), entry.passages)).collect::<Vec<_>>(),
+        [("empty", 0), ("long", 700)]
+    );
+    let found = search(store, "Where is cup 699?").await;
+    assert_eq!(found[0].passage.text, "The cup 699 is red.");
+    assert_eq!(store.unembedded("m", usize::MAX).await.expect("a look").len(), 700);
+    assert_eq!(store.add(vec![long("long", 3)]).await.expect("shorter"), [Added::Replaced { passages: 3 }]);
+    assert_eq!(store.unembedded("m", usize::MAX).await.expect("a look").len(), 3, "nothing of the longer one is left");
+}
+
+pub(crate) async fn of_two_with_one_id_the_last_one_counts(store: &dyn DocumentStore) {
+    let cup = |colour: &str| Document::of_text("cup", format!("The cup is {colour}."));
+    let added = store.add(vec![cup("red"), cup("blue"), cup("blue")]).await.expect("they are added");
+    assert_eq!(added, [Added::New { passages: 1 }, Added::Replaced { passages: 1 }, Added::Unchanged]);
+    let found = search(store, "cup").await;
+    assert_eq!(found.iter().map(|found| found.passage.text.as_str()).collect::<Vec<_>>(), ["The cup is blue."]);
+    let added = store.add(vec![cup("green"), cup("blue")]).await.expect("they are added");
+    assert_eq!(added, [Added::Replaced { passages: 1 }; 2]);
+    assert_eq!(search(store, "cup").await[0].passage.text, "The cup is blue.");
+}
+
+/// Takes heat and fire for the same, and all else for another thing.
+struct Heat;
+
+#[async_trait]
+impl Embedder for Heat {
+    fn model(&self) -> &str {
+        "heat"
+    }
+
+    async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let is_hot = |text: &String| ["fire", "flames"].iter().any(|word| text.contains(word));
+        Ok(texts.iter().map(|text| if is_hot(text) { vec![1.0, 0.0, 0.0] } else { vec![0.0, 1.0, 0.0] }).collect())
+    }
+}
+
+pub(crate) async fn words_and_meaning_find_together<S: DocumentStore + Clone>(store: &S) {
+    let texts = [("alarm", "In case of fire, use the stairs."), ("kettle", "The kettle is in the corridor.")];
+    let mut documents: Vec<Document> = texts.iter().map(|(id, text)| Document::of_text(*id, *text)).collect();
+    documents.push(long("long", 100));
+    store.add(documents).await.expect("they are added");
+    let knowledge = Knowledge::new(Arc::new(store.clone()), 5, false).with_embedder(Arc::new(Heat));
+    let mut so_far = Vec::new();
+    knowledge.embed_missing(|done| so_far.push(done)).await.expect("the vectors");
+    assert_eq!(so_far, [64, 102], "each once");
+    let found = knowledge.search("flames in the corridor", 5).await.expect("a search");
+    assert_eq!(found[0].document, "alarm", "its words say nothing of flames");
+    assert!(found[0].likeness > 0.99 && found[0].relevance == 0.0, "{found:#?}");
+    assert_eq!(found[1].document, "kettle", "what shares a word comes before what shares nothing");
+    assert!(found[1].relevance > 0.0 && found[1].likeness < 0.01, "{found:#?}");
 }
