@@ -64,7 +64,8 @@ impl RobotIdentity {
         if let Some(Body { name, parts, joints }) = &self.body {
             let joints = if joints.is_empty() { String::new() } else { format!(", with joints: {}", list(joints)) };
             let parts = if *parts == 1 { "1 part".to_owned() } else { format!("{parts} parts") };
-            sentences.push(format!("My body is described as '{}': {parts}{joints}.", line(name)));
+            let name = line(name).replace('\'', "\u{2019}");
+            sentences.push(format!("My body is described as '{name}': {parts}{joints}."));
         }
         for (known, before) in [(&self.sensors, "I sense with"), (&self.places, "I know these places:")] {
             if !known.is_empty() {

@@ -19,10 +19,8 @@ use crate::episode::Episode;
 use crate::fact::{Fact, FactAnswer};
 use crate::interaction::{InteractionKind, KeptInteraction};
 use crate::observation::{Source, SourceKind};
-use crate::phrases::source;
 use crate::time::rfc3339;
-use crate::words::task_key;
-use words::{ended, identity, said, statement};
+use words::{ended, identity, said, source, statement};
 
 /// Most words and characters of all. The characters are what a planner is shown of one passage.
 const MOST_WORDS: usize = 500;
@@ -135,10 +133,11 @@ fn people_said(told: &[ToldFact], now_ms: u64) -> Vec<String> {
 
 /// The same decision of the same person once, with how often. What a person did not want comes before what was allowed.
 fn decisions(decided: &[KeptInteraction], goals: &goals::Goals<'_>) -> Vec<String> {
-    let mut counted: BTreeMap<(InteractionKind, String, String, &str), (&KeptInteraction, usize)> = BTreeMap::new();
+    let mut counted: BTreeMap<(InteractionKind, &str, &str, &str), (&KeptInteraction, usize)> = BTreeMap::new();
     for kept in decided.iter().filter(|kept| !goals.disputed.iter().any(|goal| goal.sequence == kept.sequence)) {
         let of = &kept.interaction;
-        let key = (of.kind, task_key(&of.subject), task_key(&of.detail), of.person.as_str());
+        // A call is the same with the same arguments only.
+        let key = (of.kind, of.subject.as_str(), of.detail.as_str(), of.person.as_str());
         counted.entry(key).or_insert((kept, 0)).1 += 1;
     }
     let mut counted: Vec<(&KeptInteraction, usize)> = counted.into_values().collect();

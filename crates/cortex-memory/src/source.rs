@@ -84,8 +84,12 @@ impl ContextSource for MemorySource {
         }
         let told = |error: MemoryError| ContextError(error.to_string());
         let now = now(&self.map);
-        let bulletin = self.memory.bulletin(&(self.standing)(), &now).await.map_err(told)?;
-        let recalled = self.memory.recall_within(MEANING_PATIENCE, &text, MOST_PASSAGES, &now).await;
+        let standing = (self.standing)();
+        let (bulletin, recalled) = tokio::join!(
+            self.memory.bulletin(&standing, &now),
+            self.memory.recall_within(MEANING_PATIENCE, &text, MOST_PASSAGES, &now),
+        );
+        let bulletin = bulletin.map_err(told)?;
         // Not before: it would be computed first.
         self.memory.catch_up();
         let recalled = recalled.map_err(told)?;

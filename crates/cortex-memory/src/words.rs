@@ -31,10 +31,19 @@ pub(crate) fn key(name: &str) -> String {
 /// Words of courtesy, which are no part of a task.
 const COURTESIES: [&str; 4] = ["please", "kindly", "bitte", "svp"];
 
-/// What makes two tasks the same: neither case, nor marks, nor articles, nor courtesy. "on" and "off" are all the difference.
+/// What makes two tasks the same: neither case, nor marks, nor articles, nor courtesy. "on" and "off" are all the difference,
+/// and so are the sign and the decimals of a number.
 pub(crate) fn task_key(task: &str) -> String {
+    let letters: Vec<char> = task.chars().collect();
+    let is_digit = |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(char::is_ascii_digit);
+    let marked = letters.iter().enumerate().map(|(at, letter)| match letter {
+        '-' | '\u{2212}' if is_digit(Some(at + 1)) && !is_digit(at.checked_sub(1)) => 'm',
+        '.' | ',' if is_digit(Some(at + 1)) && is_digit(at.checked_sub(1)) => 'p',
+        letter => *letter,
+    });
+    let marked: String = marked.collect();
     let is_telling = |word: &String| !ARTICLES.contains(&word.as_str()) && !COURTESIES.contains(&word.as_str());
-    split(task).filter(is_telling).collect::<Vec<_>>().join(" ")
+    split(&marked).filter(is_telling).collect::<Vec<_>>().join(" ")
 }
 
 /// A name as it is shown: as it was written, without an article in front. A capital one belongs to the name: "La Paz".
@@ -122,6 +131,9 @@ mod tests {
     fn tasks_are_the_same_whatever_their_courtesy_and_not_whatever_they_want() {
         assert_eq!(task_key("Please turn on the kitchen light!"), task_key("turn on kitchen light"));
         assert_ne!(task_key("turn on the light"), task_key("turn off the light"));
+        assert_ne!(task_key("turn -90 degrees"), task_key("turn 90 degrees"));
+        assert_ne!(task_key("drive 1.5 m"), task_key("drive 15 m"));
+        assert_ne!(task_key("drive 1.5 m"), task_key("drive 1 5 m"));
         assert_ne!(task_key("bring the cup from the hall"), task_key("bring the hall from the cup"));
     }
 

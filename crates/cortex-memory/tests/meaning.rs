@@ -110,7 +110,7 @@ async fn a_thing_is_found_by_another_word_for_it_and_what_holds_comes_first() {
     assert_eq!(subjects(&memory, "cup").await[0], "red cup");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_planner_is_told_what_means_what_the_task_names() {
     let folder = tempfile::tempdir().expect("a folder");
     household(&open(folder.path()).await).await;

@@ -45,6 +45,12 @@ impl ContextSources {
         Self { sources, patience: Duration::from_millis(500) }
     }
 
+    /// The same, each with so long to answer.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
     /// The names of those that have anything on record now.
     #[must_use]
     pub fn names(&self) -> Vec<String> {

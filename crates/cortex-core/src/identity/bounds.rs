@@ -16,13 +16,15 @@ const ENTRY: usize = 200;
 /// Most levels of arguments in arguments.
 const DEPTH: usize = 4;
 /// What the integers of messages can hold at all is no bound of the robot.
-const OF_MACHINES: [(f64, f64); 6] = [
+const OF_MACHINES: [(f64, f64); 8] = [
     (-128.0, 127.0),
     (0.0, 255.0),
     (-32_768.0, 32_767.0),
     (0.0, 65_535.0),
     (-2_147_483_648.0, 2_147_483_647.0),
     (0.0, 4_294_967_295.0),
+    (-9_223_372_036_854_775_808.0, 9_223_372_036_854_775_807.0),
+    (0.0, 18_446_744_073_709_551_615.0),
 ];
 
 /// What the robot can't do, in sentences.
@@ -122,7 +124,7 @@ fn range(schema: &Value) -> Option<String> {
     let (least, above) = (bound("minimum"), bound("exclusiveMinimum"));
     let (most, below) = (bound("maximum"), bound("exclusiveMaximum"));
     let is_of_machine =
-        |least: f64| most.is_some_and(|most| OF_MACHINES.iter().any(|(low, high)| *low >= least && *high <= most));
+        |least: f64| most.is_some_and(|most| OF_MACHINES.iter().any(|range| same(*range, (least, most))));
     if above.is_none() && below.is_none() && least.is_some_and(is_of_machine) {
         return None;
     }
@@ -133,6 +135,12 @@ fn range(schema: &Value) -> Option<String> {
     parts.extend(most.map(|most| if least.is_some() { format!("to {most}") } else { format!("at most {most}") }));
     parts.extend(below.map(|below| format!("below {below}")));
     (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+/// Whether two ranges are the same. The bounds of long integers are no numbers that a float holds exactly.
+fn same(one: (f64, f64), other: (f64, f64)) -> bool {
+    let near = |one: f64, other: f64| (one - other).abs() <= one.abs() * f64::EPSILON;
+    near(one.0, other.0) && near(one.1, other.1)
 }
 
 /// What has to hold before and while a tool is used.

@@ -151,6 +151,10 @@ impl Client {
                 StoreError::KeyRefused { server, has_key: self.key.is_some() }
             }
             Code::Unavailable | Code::Cancelled => StoreError::Unreachable { server, problem: self.words(status) },
+            // A connection that breaks within a request.
+            Code::Unknown if std::error::Error::source(status).is_some() => {
+                StoreError::Unreachable { server, problem: self.words(status) }
+            }
             Code::DeadlineExceeded => StoreError::Late { server, seconds: self.timeouts.read.as_secs_f64() },
             _ => StoreError::ServerRefused { server, problem: self.words(status) },
         })

@@ -137,11 +137,13 @@ impl QdrantStore {
         abandoned.push(Condition::range(key::ADDED_MS, long_ago));
         let show =
             SetPayload { payload: passages, points_selector: Some(Filter::must(sent).into()), ..SetPayload::default() };
+        // The digest comes last: where the server breaks off in the middle, the document counts as changed still, and the next
+        // add repairs it.
         let operations = vec![
             Operation::SetPayload(show),
-            Operation::Upsert(PointStructList { points: documents.collect(), ..PointStructList::default() }),
             delete(earlier),
             delete(Filter::must(abandoned)),
+            Operation::Upsert(PointStructList { points: documents.collect(), ..PointStructList::default() }),
         ];
         self.change(operations).await
     }

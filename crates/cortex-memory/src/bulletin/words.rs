@@ -2,7 +2,7 @@
 
 use crate::episode::{Episode, Outcome};
 use crate::fact::Fact;
-use crate::observation::Value;
+use crate::observation::{Source, SourceKind, Value};
 use crate::phrases::line;
 use crate::render::value;
 
@@ -22,10 +22,27 @@ fn name(text: &str) -> String {
     if text.chars().all(is_plain) { shortened(&line(text), TEXT_CHARACTERS) } else { said(text) }
 }
 
+/// Who says so.
+pub(super) fn source(source: &Source) -> String {
+    let by = name(&source.name);
+    match source.kind {
+        SourceKind::Sensor => by,
+        SourceKind::Person => format!("{by} (a person)"),
+        SourceKind::Model => format!("{by} (an opinion of a model)"),
+    }
+}
+
+/// A place with the names of maps in it: between quotation marks where one could begin a part of the bulletin.
+fn place(text: &str) -> String {
+    let text = shortened(&line(text), PLACE_CHARACTERS);
+    let is_plain = !text.contains(['\'', ';', '"']) && !text.contains(". ");
+    if is_plain { text } else { format!("'{}'", text.replace('\'', "\u{2019}")) }
+}
+
 pub(super) fn statement(fact: &Fact) -> String {
     let value = match &fact.value {
         Value::Text(text) => name(text),
-        Value::Number(_) | Value::Flag(_) | Value::AtPose => shortened(&line(&value(fact)), PLACE_CHARACTERS),
+        Value::Number(_) | Value::Flag(_) | Value::AtPose => place(&value(fact)),
     };
     format!("{} {} {value}", name(&fact.subject), name(&fact.relation))
 }

@@ -8,6 +8,7 @@ mod points;
 mod state;
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use qdrant_client::qdrant::Value;
@@ -106,6 +107,9 @@ impl State {
     }
 }
 
+/// The servers of this process.
+static SERVERS: AtomicU8 = AtomicU8::new(0);
+
 /// What the generated code calls.
 #[derive(Clone)]
 struct Services(Arc<State>);
@@ -121,12 +125,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server with nothing in it, on a port of its own.
+    /// A server with nothing in it, on an address of its own: nobody else takes its port while it is away.
     ///
     /// # Errors
     /// When no port can be had.
     pub async fn start(key: Option<&'static str>) -> std::io::Result<Self> {
-        Self::resume(State::new(key), ([127, 0, 0, 1], 0).into()).await
+        let [.., high, low] = std::process::id().to_be_bytes();
+        let number = SERVERS.fetch_add(1, Ordering::Relaxed);
+        Self::resume(State::new(key), ([127, high | 1, low, number.wrapping_add(1)], 0).into()).await
     }
 
     /// A server with what another one has kept, at this address.
