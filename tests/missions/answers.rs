@@ -47,10 +47,12 @@ fn texts(lines: &[String]) -> Vec<(String, usize)> {
         if has_ended {
             texts.push((String::new(), 0));
         }
-        let (Some(text), Some(words)) = (texts.last_mut(), heard["words"].as_str()) else { continue };
+        let (Some(text), Some(words)) = (texts.last_mut(), heard.get("words").and_then(Value::as_str)) else {
+            continue;
+        };
         text.0.push_str(words);
         text.1 += 1;
-        has_ended = heard["done"] == true;
+        has_ended = heard.get("done") == Some(&Value::Bool(true));
     }
     texts
 }

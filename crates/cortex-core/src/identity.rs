@@ -2,8 +2,6 @@
 //! Rendered, never written by a model. What its configuration says of it is a fragment of its own, which may change while Cortex
 //! runs.
 
-mod bounds;
-
 use cortex_protocol::TaskClass;
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +18,6 @@ pub const RELEVANCE: f64 = 0.5;
 const MOST: usize = 12;
 /// Most characters of one entry.
 const ENTRY: usize = 160;
-
-pub use bounds::bounds;
 
 /// Whether a task of this class is told who the robot is and what it can't do. An order needs none of it.
 #[must_use]

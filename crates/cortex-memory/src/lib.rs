@@ -20,7 +20,6 @@ mod error;
 mod fact;
 mod intake;
 mod interaction;
-mod meaning;
 mod memory;
 mod observation;
 mod phrases;

@@ -1,9 +1,12 @@
 //! The memory of a robot, as others use it.
 
+mod meaning;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::meaning::Meaning;
 use crate::answers::{
     CurrentContext, Entity, Forgotten, FoundFact, Located, MemorySize, Noted, PresenceAnswer, Recollection,
 };
@@ -12,7 +15,6 @@ use crate::episode::{Episode, EpisodeId, Outcome};
 use crate::error::MemoryError;
 use crate::fact::{Fact, FactAnswer, FactId, Now, ObservationRun};
 use crate::interaction::Interaction;
-use crate::meaning::{self, Meaning};
 use crate::observation::Observation;
 use crate::rules::MemoryRules;
 use crate::sqlite::{Forget, Rebuilt, Span, SpatialQuery, Store};

@@ -246,10 +246,10 @@ async fn write_stream(stream: &mut BufReader<TcpStream>, message: &Value, served
     }
     let calls = message.get("tool_calls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     for (index, call) in calls.iter().enumerate() {
-        let arguments = call.pointer("/function/arguments").and_then(Value::as_str).unwrap_or_default();
-        let mut first = call.clone();
-        first["index"] = json!(index);
-        first["function"]["arguments"] = json!("");
+        let text = |pointer: &str| call.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let arguments = text("/function/arguments");
+        let function = json!({"name": text("/function/name"), "arguments": ""});
+        let first = json!({"index": index, "id": text("/id"), "type": "function", "function": function});
         write_event(stream, &delta(&json!({"tool_calls": [first]}))).await?;
         let letters: Vec<char> = arguments.chars().collect();
         for piece in letters.chunks(4 * LETTERS) {

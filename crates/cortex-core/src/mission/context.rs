@@ -6,6 +6,7 @@ use std::time::Duration;
 use cortex_protocol::MissionEvent;
 use serde::{Deserialize, Serialize};
 
+use super::bounds::bounds;
 use super::{Mission, Phase};
 use crate::chat::{ChatRequest, Message};
 use crate::context::{Context, ContextPassage, ContextQuery, MissingSource, PassageKind};
@@ -95,7 +96,7 @@ impl Mission {
             source: IDENTITY_SOURCE.to_owned(),
             place: LIMITS.to_owned(),
             as_of: None,
-            text: identity::bounds(tools(), &setup.policy.policy, &setup.limits),
+            text: bounds(tools(), &setup.policy.policy, &setup.limits),
             relevance: identity::RELEVANCE,
             kind: PassageKind::Record,
         })

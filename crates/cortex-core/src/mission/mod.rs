@@ -112,6 +112,7 @@ mod argument_repair;
 mod arguments;
 mod ask_person;
 mod availability;
+mod bounds;
 mod budget;
 mod calls;
 mod clock;

@@ -20,7 +20,6 @@ enum Move {
     End(usize, ToolOutcome),
     Accept(usize),
     Progress(usize),
-    /// Further text of an answer arrives, after so many bytes of it.
     Stream(usize, usize),
     Wait(u64),
     ToolsLeave(usize),
@@ -257,7 +256,6 @@ struct Seen {
     /// skipped without a reason, and what was not done.
     unsatisfied: BTreeSet<StepNumber>,
     results: usize,
-    /// The published part of a text that has not ended.
     published: String,
     no_more_motion: bool,
     /// What the model was asked last, as text.

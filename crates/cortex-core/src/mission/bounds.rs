@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use cortex_protocol::{Effect, PolicyVerdict, ToolSpec};
 use serde_json::{Map, Value};
 
-use super::line;
-use crate::mission::MissionLimits;
+use super::MissionLimits;
+use crate::fragment::one_line;
 use crate::policy::Policy;
 
 /// Most characters of each part, and of one entry. All parts together are less than what a planner is shown of a passage.
@@ -28,8 +28,7 @@ const OF_MACHINES: [(f64, f64); 8] = [
 ];
 
 /// What the robot can't do, in sentences.
-#[must_use]
-pub fn bounds<'t>(tools: impl Iterator<Item = &'t ToolSpec>, policy: &Policy, limits: &MissionLimits) -> String {
+pub(super) fn bounds<'t>(tools: impl Iterator<Item = &'t ToolSpec>, policy: &Policy, limits: &MissionLimits) -> String {
     let mut tools: Vec<&ToolSpec> = tools.collect();
     tools.sort_by(|one, other| one.name.cmp(&other.name));
     let mut sentences = vec!["I can't do what none of my tools does.".to_owned()];
@@ -51,7 +50,7 @@ fn part(before: &str, entries: &[String]) -> Option<String> {
     let mut shown: Vec<String> = Vec::new();
     let mut characters = 0;
     for entry in entries {
-        let entry = crate::fragment::one_line(entry.trim_end_matches('.'), ENTRY);
+        let entry = one_line(entry.trim_end_matches('.'), ENTRY);
         characters += entry.chars().count() + 2;
         if characters > PART {
             break;
@@ -111,7 +110,7 @@ fn ranges(tools: &[&ToolSpec]) -> Vec<String> {
 fn collect(properties: &Map<String, Value>, within: &str, depth: usize, found: &mut Vec<String>) {
     for (name, schema) in properties {
         let path = if within.is_empty() { name.clone() } else { format!("{within}.{name}") };
-        found.extend(range(schema).map(|range| format!("{} {range}", line(&path))));
+        found.extend(range(schema).map(|range| format!("{} {range}", one_line(&path, ENTRY))));
         if let Some(nested) = schema.get("properties").and_then(Value::as_object).filter(|_| depth > 1) {
             collect(nested, &path, depth - 1, found);
         }

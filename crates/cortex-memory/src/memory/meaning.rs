@@ -8,10 +8,10 @@ use std::time::Duration;
 use cortex_core::{Embedder, Ranked, fused};
 use tokio::time::timeout;
 
+use super::Memory;
 use crate::answers::{Change, FoundFact, Noted};
 use crate::error::MemoryError;
 use crate::fact::{FactId, Now};
-use crate::memory::Memory;
 
 /// Statements whose vectors are computed at a time.
 const BATCH: usize = 64;
