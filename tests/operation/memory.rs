@@ -1,6 +1,10 @@
 //! A robot that remembers, over a restart: what it saw and where, that it looked and found nothing, and what its body reads.
 
-use cortex_stories::{Monitored, Sent, TestRobot, model, prompts, says};
+#![expect(clippy::expect_used, reason = "a test whose set-up fails ends here")]
+
+use cortex_stories::{Monitored, Sent, TestRobot, calls, model, prompts, says};
+use cortex_testkit::{OpenAiServer, Served};
+use serde_json::json;
 
 const COMPONENTS: [&str; 4] = ["base", "battery", "camera", "speaker"];
 
@@ -125,5 +129,45 @@ async fn a_model_is_told_what_is_known_and_offered_the_memory() {
     assert!(first.contains("red cup is at kitchen, as of ") && first.contains("operator (a person)"), "{first}");
     let offered = model.requests().first().map(|request| request["tools"].to_string()).unwrap_or_default();
     assert!(offered.contains("memory-locate") && offered.contains("things"), "the layers are known: {offered}");
+    end(robot).await;
+}
+
+/// A model that plans a patrol, confirms each step, and declines what could not be done; other tasks it answers in words.
+async fn patrolling_model() -> OpenAiServer {
+    let model = OpenAiServer::answering(|request| {
+        let asked = request.to_string();
+        if request.get("response_format").is_some() {
+            Served::Decision("EXECUTE".to_owned())
+        } else if asked.contains("words: \\\"what did you do today?") {
+            says("I tried to patrol.")
+        } else if asked.contains("The record") || asked.contains("not called") {
+            calls([("decline_task", json!({"reason": "My battery is too low for a patrol."}))])
+        } else {
+            calls([("base-go_to", json!({"place": "kitchen"})), ("base-go_to", json!({"place": "office"}))])
+        }
+    });
+    model.await.expect("a free port")
+}
+
+#[tokio::test]
+async fn a_low_battery_refuses_a_patrol_and_a_model_knows_what_was_tried_today() {
+    let mut test_robot = TestRobot::empty();
+    test_robot.find_programs();
+    let model = patrolling_model().await;
+    let robot = keeper(&test_robot, &["--model", &format!("openai:scripted@{}", model.url())]).await;
+    let change = r#"{"component": "battery", "param_name": "percent", "new_value": 12.0}"#;
+    let (code, told, problem) = test_robot.run("cortex", &["call", "update_parameter", change]).await;
+    assert_eq!(code, Some(0), "{told}{problem}");
+    let sent = test_robot.send("patrol the kitchen and the office").await;
+    assert_eq!(sent.status(), "failed", "{sent:#?}");
+    let reading = "/battery_state percentage is at least 0.2, seen within 3 s (it is 0.1";
+    assert!(prompts(&model).iter().any(|prompt| prompt.contains(reading)), "{:#?}", prompts(&model));
+    assert!(sent.output().contains("My battery is too low for a patrol."), "{}", sent.output());
+    assert!(sent.account().starts_with("Nothing was completed"), "{}", sent.account());
+
+    let sent = test_robot.send("what did you do today?").await;
+    assert!(sent.output().contains("I tried to patrol."), "{sent:#?}");
+    let told = prompts(&model).pop().unwrap_or_default();
+    assert!(told.contains("'patrol the kitchen and the office' failed"), "{told}");
     end(robot).await;
 }
