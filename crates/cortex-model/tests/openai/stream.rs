@@ -197,7 +197,7 @@ async fn what_can_not_be_read_in_a_stream_spoils_it() {
         let error = reply.unwrap_err();
         assert_eq!((error.kind, requests), (ModelErrorKind::BadReply, 1), "{event}: {error:?}");
     }
-    let (reply, _) = reply_to(vec![Answer::stream(&[json!(7)], StreamEnd::Repeats)]).await;
+    let (reply, _) = reply_to(vec![Answer::stream(&[json!("x".repeat(64 << 10))], StreamEnd::Repeats)]).await;
     assert_eq!(reply.unwrap_err().kind, ModelErrorKind::BadReply, "a stream without end that says nothing");
 }
 
