@@ -468,7 +468,8 @@ async fn a_conversation_goes_on_and_no_other_task_hears_of_it() {
     let heard = |index: usize| -> String {
         let request: &ChatRequest = &test_robot.model.requests()[index];
         let Some(Message::User { fragments }) = request.messages.get(1) else { return String::new() };
-        let told = fragments.iter().filter(|fragment| !matches!(fragment, Fragment::Goal { .. }));
+        let is_said = |fragment: &&Fragment| !matches!(fragment, Fragment::Goal { .. } | Fragment::Context { .. });
+        let told = fragments.iter().filter(is_said);
         told.map(Fragment::render).collect()
     };
     assert_eq!(heard(0), "The task, in the person's words: \"where are you\"");
