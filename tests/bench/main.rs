@@ -2,8 +2,8 @@
 //! that answers at once. Prints one table; judges nothing.
 //!
 //! `--only WORD` measures what has the word in its name: `loop`, `bytes`, `missions`, `known`, `first-answer`, `commands`,
-//! `idle`, `size`, `models`, `cancel`, `stop`, `calls`, `conversion`, `crowd`, `monitor-recovery`, `monitor-crowd`, `page-load`,
-//! `page-memory`.
+//! `idle`, `size`, `models`, `streaming`, `cancel`, `stop`, `calls`, `conversion`, `crowd`, `monitor-recovery`,
+//! `monitor-crowd`, `page-load`, `page-memory`.
 
 mod calls;
 mod cancel;
@@ -17,6 +17,7 @@ mod models;
 mod monitor;
 mod page;
 mod stop;
+mod streaming;
 mod table;
 
 use std::process::ExitCode;
@@ -54,6 +55,9 @@ fn main() -> ExitCode {
         }
         if wanted("models") {
             models::measure(&mut table).await?;
+        }
+        if wanted("streaming") {
+            streaming::measure(&mut TestRobot::shared(), &mut table).await?;
         }
         if wanted("known") {
             contact::known(&mut TestRobot::shared(), &mut table).await?;
