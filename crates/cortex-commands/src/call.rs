@@ -284,9 +284,10 @@ fn print_outcome(outcome: &ToolOutcome, as_json: bool) {
     }
     // The exit status tells it, too.
     let _ = if as_json {
-        let ToolOutcome { status, value, message, halt, evidence } = outcome;
+        let ToolOutcome { status, value, message, halt, evidence, pictures } = outcome;
         let line = json!({
-            "event": "ended", "status": status, "value": value, "message": message, "halt": halt, "evidence": evidence
+            "event": "ended", "status": status, "value": value, "message": message, "halt": halt, "evidence": evidence,
+            "pictures": pictures
         });
         writeln!(std::io::stdout(), "{line}")
     } else {

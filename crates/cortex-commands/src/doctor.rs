@@ -9,7 +9,7 @@ use cortex_command_line::policy_report::{self, Remark};
 use cortex_config::{self as config, Layers};
 use cortex_core::ToolSet;
 use cortex_core::fragment::one_line;
-use cortex_model::{CallsTools, ModelChoice, ModelSettings, Trial, trial};
+use cortex_model::{CallsTools, ModelChoice, ModelSettings, SeesPictures, Trial, trial};
 use cortex_protocol::overview::ReadinessState;
 use cortex_protocol::words::counted;
 use cortex_protocol::{ToolName, ToolSpec};
@@ -254,7 +254,13 @@ async fn configuration(robot: &Robot, arguments: &RunArguments) -> Vec<(&'static
     let mut findings: Vec<_> = stops.iter().filter_map(stopped).map(|finding| ("stop", finding)).collect();
     findings.extend(asked_and_denied(robot, &resolved.runtime.policy).into_iter().map(|finding| ("policy", finding)));
     findings.push(("configuration", good));
-    for (choice, settings) in resolved.models.each() {
+    let models = resolved.models.each();
+    let is_used = |seeing: &ModelChoice| models.iter().any(|(choice, _)| choice == seeing);
+    for choice in resolved.models.seeing.iter().filter(|choice| !is_used(choice)) {
+        let text = format!("endpoint.sees_pictures names {choice}, which is not in use");
+        findings.push(("configuration", Finding::Notable(text, "write it as in `model` or `chain.models`".to_owned())));
+    }
+    for (choice, settings) in models {
         findings.extend(model(&choice, settings).await.into_iter().map(|finding| ("model", finding)));
     }
     findings
@@ -271,6 +277,7 @@ fn stopped(record: &StopRecord) -> Option<Finding> {
 
 /// What a model can do of what Cortex needs.
 async fn model(choice: &ModelChoice, settings: ModelSettings) -> Vec<Finding> {
+    let pictures = settings.pictures.clone();
     let model = match cortex_model::build(choice, settings) {
         Ok(model) => model,
         Err(problem) => {
@@ -283,7 +290,7 @@ async fn model(choice: &ModelChoice, settings: ModelSettings) -> Vec<Finding> {
             "reflex: embedded, needs no network; it understands plain English and German sentences only".to_owned();
         return vec![Finding::Good(text)];
     }
-    match trial(model.as_ref(), MODEL_LIMIT).await {
+    match trial(model.as_ref(), pictures.as_ref(), MODEL_LIMIT).await {
         Ok(trial) => tried(choice, &trial),
         Err(error) => {
             let hint = "check the model's name and its URL; `cortex models` lists what an endpoint offers".to_owned();
@@ -331,7 +338,24 @@ fn tried(choice: &ModelChoice, trial: &Trial) -> Vec<Finding> {
             fix.to_owned(),
         ));
     }
+    findings.extend(trial.sees.as_ref().map(|sees| seen(choice, sees)));
     findings
+}
+
+/// Whether it sees, where it is said to.
+fn seen(choice: &ModelChoice, sees: &SeesPictures) -> Finding {
+    match sees {
+        SeesPictures::Rightly => Finding::Good(format!("{choice} sees pictures: it told three colours apart")),
+        SeesPictures::Not { said } => {
+            let said = one_line(&said.join("; "), SAID_CHARACTERS);
+            let fix = "what it says of pictures would be made up; leave it out of endpoint.sees_pictures, or name a model \
+                       that sees (llama-server: --mmproj FILE)";
+            Finding::Bad(
+                format!("{choice} does not see the pictures that it is shown; it said: {said}"),
+                fix.to_owned(),
+            )
+        }
+    }
 }
 
 /// Whether the model that the last missions had needs a second request for many a step. Missions that can't be read, or are

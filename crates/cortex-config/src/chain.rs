@@ -80,7 +80,21 @@ pub(super) fn models(first: ModelChoice, settings: ModelSettings, chain: &ChainC
         fallbacks.clear();
     }
     let confirmation = confirmation.filter(|_| !is_reflex);
-    Ok(ModelSet { first, confirmation, fallbacks, settings, keys: BTreeMap::new(), bounds })
+    Ok(ModelSet { first, confirmation, fallbacks, settings, bounds, ..ModelSet::default() })
+}
+
+/// The models that see pictures, by their names. One that is not in use does no harm: `--model` may stand beside a file.
+pub(super) fn seeing(names: &[String]) -> anyhow::Result<Vec<ModelChoice>> {
+    let read = |name: &String| {
+        let choice: ModelChoice =
+            name.parse().map_err(|error| anyhow::anyhow!("configuration: endpoint.sees_pictures: {error}"))?;
+        anyhow::ensure!(
+            choice != ModelChoice::Reflex,
+            "configuration: endpoint.sees_pictures names reflex, which reads sentences and sees nothing; leave it out"
+        );
+        Ok(choice)
+    };
+    names.iter().map(read).collect()
 }
 
 /// A URL of an endpoint, written as in the name of a model.

@@ -116,6 +116,8 @@ pub(crate) struct EndpointConfig {
     pub(crate) retries: u32,
     pub(crate) structured_output: Structured,
     pub(crate) streaming: Streaming,
+    /// Names of models.
+    pub(crate) sees_pictures: Vec<String>,
 }
 
 /// What happens to a task that comes while another runs.
@@ -176,6 +178,7 @@ impl Default for Config {
                 retries: endpoint.retries,
                 structured_output: endpoint.structured_output,
                 streaming: endpoint.streaming,
+                sees_pictures: Vec::new(),
             },
             mission: MissionConfig::default(),
             budget: BudgetConfig::default(),
@@ -336,6 +339,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         ..ModelSettings::default()
     };
     let models = chain::models(model, endpoint, &config.chain)?;
+    let models = ModelSet { seeing: chain::seeing(&config.endpoint.sees_pictures)?, ..models };
     let limits = mission::limits(&config.mission, &config.budget, &models)?;
     let calls = CallBounds {
         halt_timeout: seconds("calls.halt_timeout_s", config.calls.halt_timeout_s)?,

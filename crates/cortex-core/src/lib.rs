@@ -39,6 +39,7 @@ mod memory_port;
 pub mod meter;
 pub mod mission;
 pub mod output_refs;
+mod picture_shelf;
 pub mod plan;
 pub mod policy;
 pub mod ports;
@@ -65,6 +66,7 @@ pub use incident_port::{
 pub use log_port::{LogPort, LogStream};
 pub use memory_port::MemoryPort;
 pub use mission::{ApprovalSettings, CancelReason, Effect, Input, Mission, MissionLimits};
+pub use picture_shelf::{Picture, PictureShelf};
 pub use policy::Policy;
 pub use ports::{
     CONFIRMATION_HOLDS, CallObserver, ChatModel, ClientPort, ConditionSource, EventStream, EventWindow, Invocation,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cortex_core::{ChatModel, ModelError};
+use cortex_core::{ChatModel, ModelError, PictureShelf};
 
 use crate::chain::{Chain, ChainBounds, LastPlanner, Standby};
 use crate::choice::{ModelChoice, OPENAI_BASE_URL};
@@ -24,6 +24,10 @@ pub struct ModelSet {
     pub fallbacks: Vec<ModelChoice>,
     /// How each of them is reached; the key is for the endpoint of the first.
     pub settings: ModelSettings,
+    /// Which of them see pictures.
+    pub seeing: Vec<ModelChoice>,
+    /// Where the pictures lie that they see.
+    pub pictures: PictureShelf,
     /// The keys of other endpoints, by their base.
     pub keys: BTreeMap<String, ApiKey>,
     /// How long one of several may take, and how long one that failed is left alone.
@@ -49,7 +53,14 @@ impl ModelSet {
         let endpoint = choice.base_url();
         let own = endpoint.and_then(|endpoint| self.keys.get(endpoint)).cloned();
         let of_first = || self.settings.api_key.clone().filter(|_| endpoint == self.first.base_url());
-        ModelSettings { api_key: own.or_else(of_first), ..self.settings.clone() }
+        let pictures = self.seeing.contains(choice).then(|| self.pictures.clone());
+        ModelSettings { api_key: own.or_else(of_first), pictures, ..self.settings.clone() }
+    }
+
+    /// Whether one that plans sees pictures.
+    #[must_use]
+    pub fn sees_pictures(&self) -> bool {
+        std::iter::once(&self.first).chain(&self.fallbacks).any(|choice| self.seeing.contains(choice))
     }
 }
 

@@ -30,5 +30,5 @@ pub use reflex::Reflex;
 pub use settings::{
     API_KEY_VARIABLE, ApiKey, BuildError, ModelSettings, Streaming, Structured, api_key_from_environment,
 };
-pub use trial::{CallsTools, Trial, trial};
+pub use trial::{CallsTools, SeesPictures, Trial, trial};
 pub use wordings::{BadLine, Lesson, MAX_WORDINGS, Wording, WordingFile, Wordings, WordingsError};

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cortex_core::PictureShelf;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -53,6 +54,8 @@ pub struct ModelSettings {
     pub structured_output: Structured,
     /// Whether plans and answers are asked for as a stream.
     pub streaming: Streaming,
+    /// Where the pictures lie that the model sees. None: it sees none.
+    pub pictures: Option<PictureShelf>,
     /// The wait before the first retry; each further wait is twice as long, up to 8 s.
     pub first_backoff: Duration,
     /// Where the embedded command reader keeps what its words were told to mean. `None`: it learns nothing.
@@ -69,6 +72,7 @@ impl Default for ModelSettings {
             retries: 2,
             structured_output: Structured::Auto,
             streaming: Streaming::On,
+            pictures: None,
             first_backoff: Duration::from_millis(500),
             wordings: None,
         }

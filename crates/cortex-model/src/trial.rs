@@ -1,21 +1,27 @@
-//! What a model can do of what Cortex needs, found by asking it: whether it answers, calls a tool, and decides on a step in a
-//! form that can be read.
+//! What a model can do of what Cortex needs, found by asking it: whether it answers, calls a tool, decides on a step in a
+//! form that can be read, and sees a picture.
 //!
 //! A server that does not show the tools to its model says so nowhere; it reads as many tokens with them as without.
 
 use std::time::Duration;
 
 use cortex_core::{
-    CallArguments, ChatModel, ChatReply, ChatRequest, Fragment, Message, ModelError, ModelErrorKind, Purpose,
-    ToolDefinition, ToolKind, confirmation,
+    CallArguments, ChatModel, ChatReply, ChatRequest, Fragment, Message, ModelCall, ModelError, ModelErrorKind,
+    Picture, PictureShelf, Purpose, ToolDefinition, ToolKind, confirmation,
 };
-use cortex_protocol::{StepAddress, StepNumber, ToolCall, ToolPhase};
+use cortex_protocol::{StepAddress, StepNumber, ToolCall, ToolOutcome, ToolPhase};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout};
 
 /// The tool that the model is to call, and the number that it is to give.
 const TOOL: &str = "report_number";
 const NUMBER: i64 = 7;
+/// Pictures of one colour each, 32 x 32 pixels.
+const COLOURS: [(&str, &[u8]); 3] = [
+    ("red", include_bytes!("trial_pictures/red.png")),
+    ("green", include_bytes!("trial_pictures/green.png")),
+    ("blue", include_bytes!("trial_pictures/blue.png")),
+];
 /// Most tokens of an answer. Some models think first.
 const MAX_TOKENS: u32 = 1_000;
 
@@ -30,6 +36,20 @@ pub struct Trial {
     pub calls: CallsTools,
     /// Why its decision on a step can't be read; None if it can be.
     pub undecided: Option<String>,
+    /// Whether it sees pictures. None: it was not asked.
+    pub sees: Option<SeesPictures>,
+}
+
+/// Whether a model sees the pictures that it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SeesPictures {
+    /// It says which colour each has.
+    Rightly,
+    /// It does not.
+    Not {
+        /// What it said of those that it did not tell rightly, each after its colour.
+        said: Vec<String>,
+    },
 }
 
 /// Whether a model calls the tool that it is asked to call.
@@ -55,11 +75,15 @@ pub enum CallsTools {
     },
 }
 
-/// Asks the model. Each answer may take so long.
+/// Asks the model. Each answer may take so long. Whether it sees is asked where there is a shelf for its pictures.
 ///
 /// # Errors
 /// When it gives no answer at all to one of the questions.
-pub async fn trial(model: &dyn ChatModel, patience: Duration) -> Result<Trial, ModelError> {
+pub async fn trial(
+    model: &dyn ChatModel,
+    pictures: Option<&PictureShelf>,
+    patience: Duration,
+) -> Result<Trial, ModelError> {
     let began = Instant::now();
     let words = ask(model, request(Purpose::Plan, "Say OK.", Vec::new()), patience).await?;
     let answered_after = began.elapsed();
@@ -68,7 +92,42 @@ pub async fn trial(model: &dyn ChatModel, patience: Duration) -> Result<Trial, M
         reports_tokens: !words.tokens_estimated,
         calls: calls_tools(model, patience).await?,
         undecided: undecided(model, patience).await?,
+        sees: match pictures {
+            Some(pictures) => Some(sees(model, pictures, patience).await?),
+            None => None,
+        },
     })
+}
+
+/// Shows it a picture of one colour, which it can't guess: it is asked for another one each time.
+async fn sees(model: &dyn ChatModel, pictures: &PictureShelf, patience: Duration) -> Result<SeesPictures, ModelError> {
+    let mut said = Vec::new();
+    for (colour, file) in COLOURS {
+        let source = "/test/image".to_owned();
+        let picture = pictures.keep(Picture { source, media_type: "image/png", size: (32, 32), file: file.to_vec() });
+        let outcome = ToolOutcome { pictures: vec![picture], ..ToolOutcome::success(Value::Null) };
+        let call = ModelCall {
+            id: "call_1".to_owned(),
+            name: TOOL.to_owned(),
+            arguments: CallArguments::Object(Map::from_iter([("number".to_owned(), json!(NUMBER))])),
+        };
+        let question = "Which colour fills the picture: red, green or blue? Reply with that one word.";
+        let asked = request(Purpose::Plan, question, vec![tool()]);
+        let messages = vec![
+            Message::User { fragments: vec![Fragment::Notice { text: "Take a picture.".to_owned() }] },
+            Message::Assistant { text: String::new(), calls: vec![call.clone()] },
+            Message::Tool { id: call.id, name: call.name, content: Fragment::ToolResult { outcome } },
+        ];
+        let messages = messages.into_iter().chain(asked.messages).collect();
+        let reply = ask(model, ChatRequest { messages, ..asked }, patience).await?;
+        let words = reply.text.to_lowercase();
+        let named: Vec<&str> =
+            COLOURS.iter().map(|(colour, _)| *colour).filter(|colour| words.contains(colour)).collect();
+        if named != [colour] {
+            said.push(format!("{colour}: {}", reply.refusal.unwrap_or(reply.text)));
+        }
+    }
+    Ok(if said.is_empty() { SeesPictures::Rightly } else { SeesPictures::Not { said } })
 }
 
 async fn calls_tools(model: &dyn ChatModel, patience: Duration) -> Result<CallsTools, ModelError> {
@@ -164,6 +223,21 @@ mod tests {
         gives: Option<Value>,
         mumbles: bool,
         hides_tokens: bool,
+        guesses_colours: bool,
+        pictures: PictureShelf,
+    }
+
+    impl Model {
+        /// The colour of the picture that it is shown, or the one that it guesses.
+        fn colour(&self, request: &ChatRequest) -> Option<&'static str> {
+            let outcome = request.messages.iter().find_map(|message| match message {
+                Message::Tool { content: Fragment::ToolResult { outcome }, .. } => Some(outcome),
+                _ => None,
+            })?;
+            let picture = self.pictures.find(&outcome.pictures.first()?.id)?;
+            let shown = COLOURS.iter().find(|(_, file)| *file == picture.file);
+            if self.guesses_colours { Some("Red.") } else { shown.map(|(colour, _)| *colour) }
+        }
     }
 
     #[async_trait]
@@ -184,6 +258,9 @@ mod tests {
                 tokens_estimated: self.hides_tokens,
                 ..ChatReply::default()
             };
+            if let Some(colour) = self.colour(request) {
+                return Ok(words(colour));
+            }
             Ok(match (request.purpose, tools) {
                 (Purpose::Confirm, _) if self.mumbles => words("I would say that we could execute it."),
                 (Purpose::Confirm, _) => words("EXECUTE"),
@@ -199,7 +276,7 @@ mod tests {
     }
 
     async fn tried(model: Model) -> Trial {
-        trial(&model, Duration::from_secs(1)).await.expect("it answers")
+        trial(&model, Some(&model.pictures), Duration::from_secs(1)).await.expect("it answers")
     }
 
     #[tokio::test(start_paused = true)]
@@ -212,6 +289,18 @@ mod tests {
         assert_eq!(talks.calls, CallsTools::Not { said: "OK.".to_owned() });
         let mumbles = tried(Model { mumbles: true, ..Model::default() }).await;
         assert!(mumbles.undecided.is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_model_that_guesses_what_a_picture_shows_is_found_by_three_colours() {
+        let seeing = tried(Model::default()).await;
+        assert_eq!(seeing.sees, Some(SeesPictures::Rightly));
+        let guesses = tried(Model { guesses_colours: true, ..Model::default() }).await;
+        let said = vec!["green: Red.".to_owned(), "blue: Red.".to_owned()];
+        assert_eq!(guesses.sees, Some(SeesPictures::Not { said }));
+        let blind = Model::default();
+        let not_asked = trial(&blind, None, Duration::from_secs(1)).await.expect("it answers");
+        assert_eq!(not_asked.sees, None);
     }
 
     /// A real `llama-server` dropped the tools in silence, because the model's chat template knows none.

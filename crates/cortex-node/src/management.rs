@@ -12,7 +12,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 use async_trait::async_trait;
 use cortex_config::{Layers, Resolved, Sources};
-use cortex_core::ChatModel;
+use cortex_core::{ChatModel, PictureShelf};
+use cortex_model::ModelSet;
 use cortex_parameters::AUTOSTART;
 use cortex_protocol::ComponentName;
 use cortex_robot::supervision;
@@ -39,10 +40,24 @@ const UNCONFIGURED: &str = "its lifecycle is unconfigured; configure and activat
                             `ros2 lifecycle set NODE configure` and `ros2 lifecycle set NODE activate`";
 const INACTIVE: &str = "its lifecycle is inactive; activate it, for example with `ros2 lifecycle set NODE activate`";
 
-/// The model of a configuration, whose requests are counted.
-pub fn model(resolved: &Resolved, models: &ModelWatch) -> anyhow::Result<Arc<dyn ChatModel>> {
-    let model = cortex_model::build_set(&resolved.models);
-    Ok(models.watched(model.context("the model can't be used")?))
+/// What stays when the configuration names other models.
+#[derive(Clone)]
+pub struct AllModels {
+    /// What counts their requests.
+    pub watch: ModelWatch,
+    /// Where the pictures lie that they see.
+    pub pictures: PictureShelf,
+}
+
+impl AllModels {
+    /// The model of a configuration, whose requests are counted.
+    ///
+    /// # Errors
+    /// When it can't be used.
+    pub fn of(&self, resolved: &Resolved) -> anyhow::Result<Arc<dyn ChatModel>> {
+        let set = ModelSet { pictures: self.pictures.clone(), ..resolved.models.clone() };
+        Ok(self.watch.watched(cortex_model::build_set(&set).context("the model can't be used")?))
+    }
 }
 
 /// Whether Cortex is to become active by itself.
@@ -70,8 +85,7 @@ pub fn name_is_taken(name: &str, other: &Instance) -> String {
 struct Cortex {
     runtime: Runtime,
     sources: Mutex<Sources>,
-    /// What counts the requests to the models.
-    models: ModelWatch,
+    models: AllModels,
     /// What is told when it is active: the model and the name, for whoever started it.
     name: String,
     /// Where tasks are taken.
@@ -94,7 +108,7 @@ impl Management {
         node: &RosNode,
         serving: Serving,
         runtime: &Runtime,
-        (sources, models): (Sources, ModelWatch),
+        (sources, models): (Sources, AllModels),
         among: Among,
         patience: Duration,
     ) -> anyhow::Result<Self> {
@@ -197,7 +211,7 @@ impl Cortex {
     /// Has the next mission begin with what the sources say.
     fn apply(&self, sources: &Sources) -> anyhow::Result<Resolved> {
         let resolved = sources.resolve()?;
-        let model = model(&resolved, &self.models)?;
+        let model = self.models.of(&resolved)?;
         *self.label.lock().unwrap_or_else(PoisonError::into_inner) = model.label();
         let config = resolved.runtime.clone();
         self.runtime.reconfigure(Settings {

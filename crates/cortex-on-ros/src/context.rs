@@ -1,5 +1,5 @@
 //! What planning is told besides the task and the tools: who the robot is, skills, the memory, documents; and the tools that
-//! look skills and documents up.
+//! look skills and documents up, or at what a camera shows.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,9 +12,11 @@ use cortex_core::{ContextSource, Embedder, ToolProvider};
 use cortex_embedding::LocalEmbedder;
 use cortex_knowledge::{Knowledge, KnowledgeTools};
 use cortex_node::{IdentitySource, OpenMemory};
+use cortex_pictures::PictureTools;
 use cortex_protocol::ToolSpec;
 use cortex_robot::Robot;
 use cortex_robot::supervision::RobotRecipe;
+use cortex_ros::RobotViews;
 use cortex_runtime::ContextSources;
 use cortex_skills::{SkillFolders, SkillSource, SkillTools};
 
@@ -66,6 +68,12 @@ pub(crate) async fn on_record(
         }
         Arc::new(documents)
     });
+    // What no model sees need not be taken.
+    if resolved.models.sees_pictures() {
+        let views = RobotViews::new(&robot.graph, &robot.endpoints, &robot.discovery);
+        let pictures = PictureTools::new(Arc::new(views), resolved.models.pictures.clone());
+        lookups.push((Arc::new(pictures), PictureTools::specs()));
+    }
     let identity = IdentitySource::start(configured(resolved), robot);
     let remembered = memory.as_ref().map(|memory| {
         let identity = identity.clone();

@@ -11,7 +11,7 @@ use cortex_core::{IncidentPort, LogPort, ToolProvider};
 use cortex_custom_actions::CustomActions;
 use cortex_events as events;
 use cortex_model::Reflex;
-use cortex_node::management::{self, Among, Management, tell};
+use cortex_node::management::{self, AllModels, Among, Management, tell};
 use cortex_node::{Agent, IncidentKeeper, Operators, SelfWatch, Watched, logging};
 use cortex_parameters::node_parameters;
 use cortex_protocol::ComponentName;
@@ -119,16 +119,16 @@ async fn serve(
     instances: Instances,
 ) -> anyhow::Result<ExitCode> {
     logging::configure(resolved.log_level);
-    let models = ModelWatch::new(&Metrics::new());
+    let models = AllModels { watch: ModelWatch::new(&Metrics::new()), pictures: resolved.models.pictures.clone() };
     // Before anything is started: what can't be had now must not be missed when the robot is up.
-    let figures = figures_at(resolved.watch.metrics, &models).await?;
+    let figures = figures_at(resolved.watch.metrics, &models.watch).await?;
     let supervision = match &recipe {
         Some(recipe) => Some(Supervision::prepare(recipe.clone()).await?),
         None => None,
     };
     // A manager may fix what is wrong with the model, and configure again; nobody else would.
     let model = match management::starts_itself(&robot.node) {
-        true => management::model(&resolved, &models)?,
+        true => models.of(&resolved)?,
         false => Arc::new(Reflex::default()),
     };
     let patience = resolved.runtime.calls.halt_timeout + resolved.runtime.calls.return_grace + END_MARGIN;
@@ -164,7 +164,7 @@ async fn serve(
         robot,
         runtime: &runtime,
         stop: &stop,
-        model: models,
+        model: models.watch,
         supervised: supervised.as_ref().zip(watch.clone()),
         lifecycle: management.states(),
     };

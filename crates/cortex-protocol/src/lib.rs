@@ -33,6 +33,7 @@ pub mod memory_view;
 pub mod mission;
 mod origin;
 pub mod overview;
+mod picture;
 pub mod plan;
 pub mod policy;
 pub mod question;
@@ -57,6 +58,7 @@ pub use mission::{
     Decision, MissionEvent, MissionResult, MissionStatus, RecordedMission, RecordedState, StepReport, Turn, Usage,
 };
 pub use origin::Origin;
+pub use picture::PictureRef;
 pub use plan::{Plan, Priority, Step, StepStatus};
 pub use policy::{PolicyRule, PolicyVerdict};
 pub use question::{Answer, OpenQuestion, Question, QuestionId, QuestionNumber, QuestionOutcome};

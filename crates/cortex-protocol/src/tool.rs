@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{ComponentName, Conditions, ResourceName, ToolName};
+use crate::{ComponentName, Conditions, PictureRef, ResourceName, ToolName};
 
 /// In which phase of a mission a tool may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Default)]
@@ -350,6 +350,9 @@ pub struct ToolOutcome {
     /// What was seen that shows that it did what it says, in words. Empty where nothing but its own word says so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
+    /// The pictures that it took, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<PictureRef>,
 }
 
 impl ToolOutcome {
@@ -362,6 +365,7 @@ impl ToolOutcome {
             message: String::new(),
             halt: HaltState::AtRest,
             evidence: Vec::new(),
+            pictures: Vec::new(),
         }
     }
 
@@ -373,6 +377,7 @@ impl ToolOutcome {
             message: message.into(),
             halt: HaltState::AtRest,
             evidence: Vec::new(),
+            pictures: Vec::new(),
         }
     }
 
@@ -384,6 +389,7 @@ impl ToolOutcome {
             message: message.into(),
             halt,
             evidence: Vec::new(),
+            pictures: Vec::new(),
         }
     }
 

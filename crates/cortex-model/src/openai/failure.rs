@@ -19,6 +19,9 @@ const SCHEMA_WORDS: [&str; 4] = ["response_format", "json_schema", "grammar", "s
 /// What servers name when they don't know streams, or the question for the usage of one.
 const STREAM_PARAMETERS: [&str; 2] = ["stream_options", "stream"];
 
+/// What servers name when they refuse pictures.
+const PICTURE_WORDS: [&str; 5] = ["image", "vision", "multimodal", "multi-modal", "mmproj"];
+
 /// One failed attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Failure {
@@ -31,12 +34,21 @@ pub(super) struct Failure {
     pub(super) names_stream: Option<&'static str>,
     /// Whether it may be the schema of the answer that the endpoint refuses. It need not be.
     pub(super) may_be_schema: bool,
+    /// Whether it may be a picture that the endpoint refuses: it names pictures.
+    pub(super) may_be_pictures: bool,
 }
 
 impl Failure {
     fn new(kind: ModelErrorKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
         let error = ModelError { kind, message: message.into(), hint: hint.into(), retry_after: None };
-        Self { error, may_pass: false, parameter: None, names_stream: None, may_be_schema: false }
+        Self {
+            error,
+            may_pass: false,
+            parameter: None,
+            names_stream: None,
+            may_be_schema: false,
+            may_be_pictures: false,
+        }
     }
 
     fn passing(mut self) -> Self {
@@ -131,7 +143,10 @@ impl Failure {
         failure.parameter = (status == StatusCode::BAD_REQUEST).then_some(told.parameter).flatten();
         failure.names_stream = matches!(status.as_u16(), 400 | 422).then(|| named_of_stream(&told.message)).flatten();
         // Many do not name what they refuse, and some answer 5xx.
-        let names_it = || SCHEMA_WORDS.iter().any(|word| failure.error.message.to_lowercase().contains(word));
+        let message = failure.error.message.to_lowercase();
+        let names_it = || SCHEMA_WORDS.iter().any(|word| message.contains(word));
+        let refuses = matches!(status.as_u16(), 400 | 404 | 415 | 422 | 500 | 501);
+        failure.may_be_pictures = refuses && PICTURE_WORDS.iter().any(|word| message.contains(word));
         failure.may_be_schema = match status.as_u16() {
             400 | 422 | 501 => {
                 failure.parameter.as_deref().is_none_or(|parameter| parameter.starts_with("response_format"))

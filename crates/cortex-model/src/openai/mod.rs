@@ -4,7 +4,7 @@
 //! honour `Retry-After`, replies read as tolerantly as real servers need it, and errors that keep the HTTP status
 //! whatever the body looks like.
 //!
-//! - `request`: from our messages to the body that is sent;
+//! - `request`: from our messages to the body that is sent; `pictures`: what of it a model sees;
 //! - `exchange`: one HTTP exchange, beneath async-openai;
 //! - `events`, `assembly`: a reply that comes in pieces;
 //! - `repetition_loop`: a reply that repeats itself without end;
@@ -30,12 +30,14 @@ mod exchange;
 mod failure;
 #[cfg(test)]
 mod fuzzed;
+mod pictures;
 mod repetition_loop;
 mod reply;
 mod request;
 
 use exchange::Endpoint;
 use failure::Failure;
+use pictures::Sight;
 use request::Dialect;
 
 /// Longest wait between two attempts that the endpoint did not ask for.
@@ -68,6 +70,7 @@ pub struct OpenAiModel {
     key: Option<ApiKey>,
     settings: ModelSettings,
     dialect: Dialect,
+    sight: Sight,
     /// Whether the log says that tokens are estimated.
     told_no_usage: AtomicBool,
     /// Whether its first words are its answer, as far as its replies have shown.
@@ -90,6 +93,7 @@ impl OpenAiModel {
             http,
             endpoint,
             key: settings.api_key.clone(),
+            sight: Sight::new(settings.pictures.clone()),
             settings,
             dialect,
             told_no_usage: AtomicBool::new(false),
@@ -114,7 +118,7 @@ impl OpenAiModel {
         with_schema: bool,
         listener: &Arc<dyn ReplyListener>,
     ) -> Result<ChatReply, Failure> {
-        let body = request::body(&self.name, request, &self.dialect, with_schema);
+        let body = request::body(&self.name, request, &self.dialect, &self.sight, with_schema);
         let may_publish = self.first_words.load(Ordering::Relaxed) == FirstWords::Answer as u8;
         let listener = if may_publish { Arc::clone(listener) } else { Arc::new(NoListener) };
         match self.client(listener).chat().create_byot::<_, Value>(&body).await {
@@ -232,6 +236,14 @@ impl ChatModel for OpenAiModel {
             if let Some(parameter) = failure.parameter.as_deref().or(of_stream)
                 && self.dialect.adapt(parameter)
             {
+                continue;
+            }
+            if failure.may_be_pictures && self.sight.shows(request) && self.sight.give_up() {
+                tracing::warn!(
+                    model = %self.label,
+                    "the endpoint takes no pictures; leave the model out of endpoint.sees_pictures: {}",
+                    failure.told(self.key.as_ref())
+                );
                 continue;
             }
             if with_schema && failure.may_be_schema && self.settings.structured_output == Structured::Auto {

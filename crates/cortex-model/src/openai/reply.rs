@@ -11,6 +11,7 @@ use reqwest::StatusCode;
 use serde_json::{Map, Value};
 
 use super::failure::Failure;
+use super::pictures;
 use super::repetition_loop::Text;
 
 /// How servers say that a reply is whole: OpenAI's own words, and those of servers and gateways that pass on a model's.
@@ -70,6 +71,8 @@ const CLOSE: &str = "</think>";
 
 /// Bytes of JSON that make a token, about: fewer for text in languages with long tokens, more for others.
 const BYTES_OF_A_TOKEN: usize = 4;
+/// Tokens that a picture counts as, where the answer does not tell: what common models take for 1,280 x 720 pixels.
+const TOKENS_OF_A_PICTURE: u64 = 1_200;
 
 /// Estimates the tokens that the answer `body` does not tell of, so that a budget of tokens binds with any endpoint.
 pub(super) fn estimate_untold(reply: &mut ChatReply, sent: &Value, body: &Value) {
@@ -77,7 +80,9 @@ pub(super) fn estimate_untold(reply: &mut ChatReply, sent: &Value, body: &Value)
         |value: &Value| u64::try_from(value.to_string().len().div_ceil(BYTES_OF_A_TOKEN)).unwrap_or(u64::MAX);
     // Nobody reads nothing.
     if reply.prompt_tokens == 0 {
-        reply.prompt_tokens = estimate(sent);
+        let pictures = u64::try_from(pictures::shown_in(sent)).unwrap_or(u64::MAX);
+        let text = if pictures == 0 { estimate(sent) } else { estimate(&pictures::without_pixels(sent)) };
+        reply.prompt_tokens = text.saturating_add(pictures.saturating_mul(TOKENS_OF_A_PICTURE));
         reply.tokens_estimated = true;
     }
     if reply.completion_tokens == 0 {

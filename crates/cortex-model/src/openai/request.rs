@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use cortex_core::{CallArguments, ChatRequest, Fragment, Message, ModelCall, Purpose, ToolDefinition};
 use serde_json::{Map, Value, json};
 
+use super::pictures::Sight;
 use crate::choice::OPENAI_BASE_URL;
 use crate::settings::{Streaming, Structured};
 
@@ -65,10 +66,10 @@ impl Dialect {
 }
 
 /// The body of a chat completion request; with the schema of the answer only if it is wanted.
-pub(super) fn body(model: &str, request: &ChatRequest, dialect: &Dialect, with_schema: bool) -> Value {
+pub(super) fn body(model: &str, request: &ChatRequest, dialect: &Dialect, sight: &Sight, with_schema: bool) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(model));
-    body.insert("messages".to_owned(), request.messages.iter().map(message).collect());
+    body.insert("messages".to_owned(), sight.with_pictures(&request.messages, message).into());
     // An empty list of tools is refused by several endpoints.
     if !request.tools.is_empty() {
         body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
@@ -187,7 +188,8 @@ mod tests {
             phrases: vec!["go to {place}".to_owned()],
             kind: cortex_core::ToolKind::Act,
         };
-        let sent = body("qwen3", &request(messages, vec![tool]), &dialect("http://localhost/v1"), true);
+        let sent =
+            body("qwen3", &request(messages, vec![tool]), &dialect("http://localhost/v1"), &Sight::new(None), true);
         assert_eq!(
             sent,
             json!({
@@ -215,7 +217,7 @@ mod tests {
 
     #[test]
     fn without_tools_none_are_mentioned_and_the_public_endpoint_gets_its_own_names() {
-        let sent = body("gpt", &request(Vec::new(), Vec::new()), &dialect(OPENAI_BASE_URL), true);
+        let sent = body("gpt", &request(Vec::new(), Vec::new()), &dialect(OPENAI_BASE_URL), &Sight::new(None), true);
         assert_eq!(
             sent,
             json!({
@@ -227,13 +229,13 @@ mod tests {
     #[test]
     fn a_decision_is_asked_for_in_its_schema_and_a_plan_is_not() {
         let confirm = ChatRequest { purpose: Purpose::Confirm, ..request(Vec::new(), Vec::new()) };
-        let sent = body("m", &confirm, &dialect("http://localhost/v1"), true);
+        let sent = body("m", &confirm, &dialect("http://localhost/v1"), &Sight::new(None), true);
         let format = sent.get("response_format").unwrap();
         assert_eq!(format.pointer("/json_schema/name"), Some(&json!("decision")));
         assert_eq!(format.pointer("/json_schema/schema/required"), Some(&json!(["answer"])));
         assert!(format.to_string().len() < 520, "{} bytes in each confirmation", format.to_string().len());
         for (request, with_schema) in [(confirm, false), (request(Vec::new(), Vec::new()), true)] {
-            let sent = body("m", &request, &dialect("http://localhost/v1"), with_schema);
+            let sent = body("m", &request, &dialect("http://localhost/v1"), &Sight::new(None), with_schema);
             assert_eq!(sent.get("response_format"), None);
         }
     }
@@ -247,7 +249,7 @@ mod tests {
             .collect();
         assert_eq!(adapted, [true, false, true, false, false]);
         assert_eq!(
-            body("m", &request(Vec::new(), Vec::new()), &dialect, true),
+            body("m", &request(Vec::new(), Vec::new()), &dialect, &Sight::new(None), true),
             json!({"model": "m", "messages": [], "max_completion_tokens": 500, "stream": true, "stream_options": {"include_usage": true}})
         );
     }

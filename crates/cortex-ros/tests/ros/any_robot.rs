@@ -163,6 +163,7 @@ ros_tests! {
             message: "the server of /lamp/leave has left the ROS graph before it answered".to_owned(),
             halt: HaltState::Unconfirmed,
             evidence: Vec::new(),
+            pictures: Vec::new(),
         });
         agent.tools_until(|tools| tools.is_empty()).await;
         let gone = agent.call(invocation(2, "send_request_to_lamp/leave", json!({}))).await;

@@ -113,6 +113,7 @@ ros_tests! {
             message: "the component 'helper' is lost: its heartbeat has stopped while 'die' was under way".to_owned(),
             halt: HaltState::Unconfirmed,
             evidence: Vec::new(),
+            pictures: Vec::new(),
         });
         println!("lost by heartbeat after {:?}", begun.elapsed());
         // What it offered is withdrawn; the other component, which has no heartbeat at all, is left alone.
@@ -181,6 +182,7 @@ ros_tests! {
             message: "the component 'helper' has left the ROS graph while 'work' was under way".to_owned(),
             halt: HaltState::Unconfirmed,
             evidence: Vec::new(),
+            pictures: Vec::new(),
         });
         // Nobody is left to ask, and that is said at once.
         let halted = tokio::time::timeout(Duration::from_secs(1), agent.tools.halt(&work)).await;

@@ -1,10 +1,9 @@
 //! A map as a PNG: one byte for each cell, with a palette from free to occupied, and unknown cells transparent.
 
+use cortex_pictures::encoders::{EncodingError, png_of_palette};
 use cortex_protocol::robot_view::{FloorPose, GridMap};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use super::encoders::{EncodingError, png_of_palette};
 
 /// The longest side of a map that is sent, in pixels. A larger one is made smaller.
 const LONGEST_SIDE: u32 = 2_048;

@@ -1,9 +1,6 @@
 //! What is looked at, once for all who look. A view is there from the first request for it until nobody has asked for it for
 //! a moment; then the robot is not bothered with it any more.
 
-mod camera;
-#[cfg_attr(not(feature = "pictures"), path = "encoders_left_out.rs")]
-mod encoders;
 mod grid;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -12,6 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::body::Bytes;
 use cortex_core::{RobotPort, RobotSightStream};
+use cortex_pictures::camera::{self, About};
 use cortex_protocol::robot_view::{FloorPath, FloorPose, RobotSight};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
@@ -20,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::error::{ApiError, ErrorKind};
-use camera::About;
 use grid::MapPlace;
 
 /// A view that nobody has asked for so long is ended. Pages ask several times a second.

@@ -15,6 +15,7 @@ use cortex_protocol::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
+use super::super::pictures::Sight;
 use super::super::request::{self, Dialect};
 use crate::{Streaming, Structured};
 
@@ -93,7 +94,7 @@ fn check_kept<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(val
 /// What servers demand of a conversation: each call is answered once, right after it, and nothing else is.
 fn check_sent(chat: &ChatRequest) {
     let dialect = Dialect::for_endpoint("http://localhost/v1", Structured::Auto, Streaming::Off);
-    let body = request::body("m", chat, &dialect, true);
+    let body = request::body("m", chat, &dialect, &Sight::new(None), true);
     let length = body.to_string().len();
     assert!(length <= MOST_REQUEST_BYTES, "a request of {length} bytes");
     let mut open: BTreeSet<&str> = BTreeSet::new();

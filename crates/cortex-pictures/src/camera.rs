@@ -1,11 +1,12 @@
-//! A picture of a camera as a file that browsers show. What a camera says of its picture is checked before it is believed.
+//! A picture of a camera as a file that browsers and models take. What a camera says of its picture is checked before it is
+//! believed.
 
 use cortex_protocol::robot_view::CameraPicture;
 use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
 
-use super::encoders::{Colours, EncodingError, jpeg};
+use crate::encoders::{Colours, EncodingError, jpeg};
 
 /// Pixels of a row, at most: a larger picture is made smaller.
 const WIDEST: u32 = 1_280;
@@ -18,40 +19,73 @@ const MOST_FILE_PIXELS: u32 = 8_192;
 /// More pixels of a row than cameras have.
 const MOST_PIXELS: u32 = 32_768;
 
-/// A picture that browsers show.
+/// A picture as a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shown {
-    pub(crate) media_type: &'static str,
-    pub(crate) about: About,
-    pub(crate) file: Vec<u8>,
+pub struct Shown {
+    /// `image/jpeg` or `image/png`.
+    pub media_type: &'static str,
+    /// What it was before.
+    pub about: About,
+    /// The file.
+    pub file: Vec<u8>,
 }
 
 /// What a picture was before it was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct About {
+pub struct About {
     /// Its pixels as they came: width and height.
-    pub(crate) size: (u32, u32),
+    pub size: (u32, u32),
     /// How it came: `rgb8`, `jpeg`.
-    pub(crate) encoding: String,
+    pub encoding: String,
 }
 
 /// Why a picture can't be shown, for people.
 #[derive(Debug, PartialEq, Eq, Error)]
-pub(crate) enum PictureError {
+pub enum PictureError {
+    /// No pixels.
     #[error("the picture is empty: it says that it has {width} x {height} pixels")]
-    Empty { width: u32, height: u32 },
+    Empty {
+        /// Pixels of a row, as it says.
+        width: u32,
+        /// Rows, as it says.
+        height: u32,
+    },
+    /// More pixels than cameras have.
     #[error("the picture says that it has {width} x {height} pixels, and at most {most} a side are shown")]
-    Huge { width: u32, height: u32, most: u32 },
+    Huge {
+        /// Pixels of a row, as it says.
+        width: u32,
+        /// Rows, as it says.
+        height: u32,
+        /// Pixels of a side at most.
+        most: u32,
+    },
+    /// Nobody knows what its pixels consist of.
     #[error("the encoding '{0}' can't be shown; rgb8, bgr8, rgba8, bgra8, mono8, mono16 and 16UC1 can")]
     UnknownEncoding(String),
+    /// Its rows are not as long or as many as it says.
     #[error(
         "the sizes of the picture do not fit: {width} x {height} pixels of {encoding} in rows of {step} bytes, and {bytes} bytes in all"
     )]
-    Sizes { width: u32, height: u32, step: u32, encoding: String, bytes: usize },
+    Sizes {
+        /// Pixels of a row, as it says.
+        width: u32,
+        /// Rows, as it says.
+        height: u32,
+        /// Bytes from the start of one row to that of the next.
+        step: u32,
+        /// What a pixel consists of.
+        encoding: String,
+        /// Bytes in all.
+        bytes: usize,
+    },
+    /// Its file is of no format that is passed on: what its sender calls it.
     #[error("the file of format '{0}' is no JPEG and no PNG that says how large it is")]
     Format(String),
+    /// Its file has so many bytes.
     #[error("the file has {} KiB, and at most {} KiB are passed on", .0 >> 10, MOST_FILE_BYTES >> 10)]
     LargeFile(usize),
+    /// No file could be made of it.
     #[error(transparent)]
     Encoding(#[from] EncodingError),
 }
@@ -94,7 +128,7 @@ impl Pixel {
 ///
 /// # Errors
 /// When its sizes don't fit its data, or it is encoded in a way that can't be shown.
-pub(crate) fn encode(picture: CameraPicture) -> Result<Shown, PictureError> {
+pub fn encode(picture: CameraPicture) -> Result<Shown, PictureError> {
     match picture {
         CameraPicture::Compressed { format, data } => passed_on(format, data),
         CameraPicture::Raw { width, height, step, encoding, is_big_endian, data } => {

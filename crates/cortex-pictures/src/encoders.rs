@@ -9,7 +9,7 @@ const QUALITY: u8 = 75;
 
 /// What the bytes of a picture are.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Colours {
+pub enum Colours {
     /// One byte for each pixel.
     Gray,
     /// Three: red, green and blue.
@@ -19,13 +19,13 @@ pub(super) enum Colours {
 /// A picture can't be written, and why.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[error("it can't be written as a picture: {0}")]
-pub(super) struct EncodingError(String);
+pub struct EncodingError(String);
 
 /// A JPEG of these pixels.
 ///
 /// # Errors
 /// When the size does not fit them.
-pub(super) fn jpeg(pixels: &[u8], (columns, rows): (u16, u16), colours: Colours) -> Result<Vec<u8>, EncodingError> {
+pub fn jpeg(pixels: &[u8], (columns, rows): (u16, u16), colours: Colours) -> Result<Vec<u8>, EncodingError> {
     let colours = match colours {
         Colours::Gray => jpeg_encoder::ColorType::Luma,
         Colours::Rgb => jpeg_encoder::ColorType::Rgb,
@@ -40,7 +40,7 @@ pub(super) fn jpeg(pixels: &[u8], (columns, rows): (u16, u16), colours: Colours)
 ///
 /// # Errors
 /// When the size does not fit them.
-pub(super) fn png_of_palette(
+pub fn png_of_palette(
     pixels: &[u8],
     (width, height): (u32, u32),
     palette: Vec<u8>,

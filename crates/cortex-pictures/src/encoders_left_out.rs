@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// What the bytes of a picture are.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Colours {
+pub enum Colours {
     /// One byte for each pixel.
     Gray,
     /// Three: red, green and blue.
@@ -17,15 +17,15 @@ pub(super) enum Colours {
     "it can't be shown, since this Cortex was built without pictures; build it with the feature `pictures`, or have the camera \
      publish compressed pictures, which are passed on as they are"
 )]
-pub(super) struct EncodingError;
+pub struct EncodingError;
 
 /// Refuses.
-pub(super) fn jpeg(_pixels: &[u8], _size: (u16, u16), _colours: Colours) -> Result<Vec<u8>, EncodingError> {
+pub fn jpeg(_pixels: &[u8], _size: (u16, u16), _colours: Colours) -> Result<Vec<u8>, EncodingError> {
     Err(EncodingError)
 }
 
 /// Refuses.
-pub(super) fn png_of_palette(
+pub fn png_of_palette(
     _pixels: &[u8],
     _size: (u32, u32),
     _palette: Vec<u8>,
