@@ -2,7 +2,7 @@
 //! that answers at once. Prints one table; judges nothing.
 //!
 //! `--only WORD` measures what has the word in its name: `loop`, `bytes`, `missions`, `known`, `first-answer`, `commands`,
-//! `idle`, `size`, `models`, `cancel`, `stop`, `calls`, `conversion`, `crowd`, `monitor-recovery`, `monitor-crowd`, `page-load`,
+//! `idle`, `size`, `models`, `evaluation`, `cancel`, `stop`, `calls`, `conversion`, `crowd`, `monitor-recovery`, `monitor-crowd`, `page-load`,
 //! `page-memory`.
 
 mod calls;
@@ -54,6 +54,9 @@ fn main() -> ExitCode {
         }
         if wanted("models") {
             models::measure(&mut table).await?;
+        }
+        if wanted("evaluation") {
+            models::evaluation(&mut table).await?;
         }
         if wanted("known") {
             contact::known(&mut TestRobot::shared(), &mut table).await?;

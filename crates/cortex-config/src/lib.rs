@@ -61,7 +61,7 @@ pub use redacted::without_secrets;
 pub use secret_place::SecretPlace;
 use skills::SkillsConfig;
 pub use sources::Sources;
-pub use tables::{embedding_folder, knowledge, memory, skill_folders, tape_folder, wording_file};
+pub use tables::{embedding_folder, knowledge, memory, prices, skill_folders, tape_folder, wording_file};
 use tape::TapeConfig;
 pub use watch::WatchSettings;
 use watch::{MetricsConfig, WatchdogConfig};

@@ -222,7 +222,7 @@ pub(super) fn meters(budget: &BudgetConfig) -> anyhow::Result<MeterSettings> {
 }
 
 /// What the model's tokens cost. A budget of money without a price would never end anything.
-fn prices(budget: &BudgetConfig, model: &ModelChoice) -> anyhow::Result<Prices> {
+pub(super) fn prices(budget: &BudgetConfig, model: &ModelChoice) -> anyhow::Result<Prices> {
     let is_amount = |amount: f64| amount.is_finite() && amount >= 0.0;
     anyhow::ensure!(
         is_amount(budget.max_cost),

@@ -17,6 +17,7 @@
 //! - [`availability`]: what is kept from the missions while a part of the robot has failed;
 //! - [`feedback`]: one readable line for each event;
 //! - [`policy`]: which calls are allowed, which ask a person, and which are denied;
+//! - [`same_call`]: whether calls ask for the same, whoever planned them;
 //! - [`said`]: a sentence that was declared, said word for word;
 //! - [`ports`]: what adapters implement; [`robot_port`]: how people look at the robot;
 //!   [`incident_port`]: what is kept of it for an incident.
@@ -44,6 +45,7 @@ pub mod policy;
 pub mod ports;
 pub mod robot_port;
 pub mod said;
+pub mod same_call;
 mod schedule;
 pub mod selection;
 pub mod step_groups;

@@ -4,6 +4,7 @@
 //!   retries and reply size;
 //! - [`Reflex`]: the embedded command reader; no model, no network, and no more than it says;
 //! - [`Wordings`]: what people have told the command reader that their words mean, in a [`WordingFile`];
+//! - [`ReplayModel`]: what was replied to the same request in a recording;
 //! - [`ModelChoice`]: how a person names one of them, and [`build`]: the model of that name;
 //! - [`trial`]: what a model can do of what Cortex needs, and [`offered`]: which models an endpoint has;
 //! - [`ModelSet`]: several of them, and [`build_set`]: the chain of these, each asked when those before it can't be.
@@ -16,6 +17,7 @@ mod choice;
 #[cfg(feature = "openai")]
 mod openai;
 mod reflex;
+mod replay;
 mod settings;
 mod shadow;
 mod trial;
@@ -27,6 +29,7 @@ pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL};
 #[cfg(feature = "openai")]
 pub use openai::OpenAiModel;
 pub use reflex::Reflex;
+pub use replay::{RecordedReply, ReplayModel};
 pub use settings::{
     API_KEY_VARIABLE, ApiKey, BuildError, ModelSettings, Streaming, Structured, api_key_from_environment,
 };

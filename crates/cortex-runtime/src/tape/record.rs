@@ -102,6 +102,9 @@ pub enum Entry<'a> {
     Setup {
         /// Everything that the machine is made of.
         setup: Box<Cow<'a, MissionSetup>>,
+        /// The model that is asked, as people name it. Empty on tapes that were recorded before it was noted.
+        #[serde(default, skip_serializing_if = "str::is_empty")]
+        model: Cow<'a, str>,
     },
     /// What the machine was given.
     Input {
@@ -365,7 +368,10 @@ fn text(entry: &Entry<'_>) -> String {
         Entry::Opened { cortex, dry_run: true, .. } => {
             format!("DRY RUN, recorded by cortex {cortex}: what acts was not called, and nothing moved")
         }
-        Entry::Setup { setup } => format!("the mission has {}", counted(setup.tools.iter().count(), "tool")),
+        Entry::Setup { setup, model } => {
+            let asks = if model.is_empty() { String::new() } else { format!(" and asks {}", capped(model, SHOWN)) };
+            format!("the mission has {}{asks}", counted(setup.tools.iter().count(), "tool"))
+        }
         Entry::Cut { bytes, .. } => format!("a line of {bytes} bytes was cut"),
         Entry::Repaired { bytes } => format!("the last line was torn by a crash; {bytes} bytes were cut"),
         Entry::Disputed { reason, status, .. } => {
