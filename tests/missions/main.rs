@@ -9,5 +9,6 @@ mod leftovers;
 mod mission_costs;
 mod missions;
 mod model_chain;
+mod shadow;
 mod stop_path;
 mod tape;

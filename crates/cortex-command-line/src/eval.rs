@@ -9,12 +9,13 @@ use std::time::Duration;
 use anyhow::Context as _;
 use cortex_config::{self as config, Resolved, Sources, Value};
 use cortex_core::ChatModel;
+use cortex_core::fragment::one_line;
 use cortex_core::mission::Prices;
 use cortex_evaluation::{
     Candidate, ModelScore, Recording, TapesError, Variation, evaluate, recordings, replay_model, table,
 };
 use cortex_model::{ModelChoice, ModelSettings, build};
-use cortex_runtime::tape::Folder;
+use cortex_runtime::tape::{Folder, Integrity};
 use serde_json::json;
 
 use crate::arguments::EvalArguments;
@@ -28,6 +29,8 @@ const CONFIRMATION_TEMPERATURE: &str = "mission.confirmation_temperature";
 const CONFIRMATION_TOKENS: &str = "mission.confirmation_tokens";
 /// Those that say how an endpoint is asked.
 const ENDPOINT: &str = "endpoint.";
+/// Most characters of how a tape was changed.
+const CHANGE_CHARACTERS: usize = 200;
 /// What a model's own bound is guarded by.
 const BEYOND_OWN_BOUND: Duration = Duration::from_secs(5);
 
@@ -58,7 +61,18 @@ pub(crate) async fn eval(arguments: EvalArguments) -> anyhow::Result<ExitCode> {
         unread = problems;
     }
     show(&arguments, &scores, &unread)?;
-    Ok(if unread.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let changed = recordings.iter().filter(|recording| is_changed(recording)).count();
+    Ok(if unread.is_empty() && changed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Says so where a tape was changed after it was written.
+fn is_changed(recording: &Recording) -> bool {
+    let folder = Folder::new(recording.path.parent().unwrap_or(Path::new(".")).to_owned());
+    // What can't be read was told.
+    let Ok(Integrity::Changed { line, change }) = folder.check(&recording.mission) else { return false };
+    let (path, change) = (recording.path.display(), one_line(&change.to_string(), CHANGE_CHARACTERS));
+    eprintln!("cortex: {path} was changed: line {line} is not as it was written ({change})");
+    true
 }
 
 /// The configuration with what is to be set otherwise, and this model first.

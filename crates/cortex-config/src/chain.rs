@@ -80,7 +80,7 @@ pub(super) fn models(first: ModelChoice, settings: ModelSettings, chain: &ChainC
         fallbacks.clear();
     }
     let confirmation = confirmation.filter(|_| !is_reflex);
-    Ok(ModelSet { first, confirmation, fallbacks, settings, keys: BTreeMap::new(), bounds })
+    Ok(ModelSet { first, confirmation, fallbacks, settings, keys: BTreeMap::new(), bounds, shadow: None })
 }
 
 /// A URL of an endpoint, written as in the name of a model.

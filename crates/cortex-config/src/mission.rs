@@ -140,7 +140,8 @@ pub(super) fn limits(
         at_least_one(key, number)?;
     }
     let prices = prices(budget, &models.first)?;
-    let others = models.fallbacks.iter().chain(&models.confirmation);
+    let shadow = models.shadow.as_ref().map(|shadow| &shadow.model);
+    let others = models.fallbacks.iter().chain(&models.confirmation).chain(shadow);
     let priced = |model: &ModelChoice| Ok((model.to_string(), self::prices(budget, model)?));
     let other_prices = others.map(priced).collect::<anyhow::Result<_>>()?;
     Ok(MissionLimits {

@@ -54,7 +54,8 @@ pub mod toolset;
 
 pub use availability::{Availability, AvailableTools, RemovedTools};
 pub use chat::{
-    CallArguments, ChatReply, ChatRequest, Message, ModelCall, ModelUsed, Purpose, ToolDefinition, ToolKind,
+    CallArguments, ChatReply, ChatRequest, Message, ModelCall, ModelUsed, Purpose, SecondOpinion, SecondVerdict,
+    ToolDefinition, ToolKind,
 };
 pub use context::{Context, ContextError, ContextPassage, ContextQuery, ContextSource, MissingSource, PassageKind};
 pub use control::{CONTROL_LEASE, ControlLoss, ControlRefusal};

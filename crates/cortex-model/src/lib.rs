@@ -7,6 +7,7 @@
 //! - [`ReplayModel`]: what was replied to the same request in a recording;
 //! - [`ModelChoice`]: how a person names one of them, and [`build`]: the model of that name;
 //! - [`trial`]: what a model can do of what Cortex needs, and [`offered`]: which models an endpoint has;
+//! - [`ShadowChoice`]: a second model that plans along without acting;
 //! - [`ModelSet`]: several of them, and [`build_set`]: the chain of these, each asked when those before it can't be.
 //!
 //! The environment is read in one place only, [`api_key_from_environment`]; everything else comes in as values.
@@ -20,10 +21,11 @@ mod reflex;
 mod replay;
 mod settings;
 mod shadow;
+mod shadow_planner;
 mod trial;
 mod wordings;
 
-pub use build::{ModelSet, build, build_set, offered};
+pub use build::{ModelSet, ShadowChoice, build, build_set, offered};
 pub use chain::ChainBounds;
 pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL};
 #[cfg(feature = "openai")]
@@ -33,5 +35,6 @@ pub use replay::{RecordedReply, ReplayModel};
 pub use settings::{
     API_KEY_VARIABLE, ApiKey, BuildError, ModelSettings, Streaming, Structured, api_key_from_environment,
 };
+pub use shadow_planner::ShadowBounds;
 pub use trial::{CallsTools, Trial, trial};
 pub use wordings::{BadLine, Lesson, MAX_WORDINGS, Wording, WordingFile, Wordings, WordingsError};

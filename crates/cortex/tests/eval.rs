@@ -99,6 +99,13 @@ async fn a_damaged_tape_is_named_and_the_others_are_asked_about() {
     assert_eq!(code, Some(1), "{told}{complained}");
     assert!(complained.contains("not asked: ") && complained.contains("is not a tape"), "{complained}");
     assert!(told.contains("1 of 2"), "{told}");
+
+    std::fs::remove_file(foreign).unwrap();
+    let tape = std::fs::read_dir(folder.path().join("tapes")).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(&tape).unwrap();
+    std::fs::write(&tape, text.replacen("I am there.", "I am here.", 1)).unwrap();
+    let (code, _, complained) = cortex(folder.path(), &["eval", "tapes", "--model", &model]).await;
+    assert_eq!((code, complained.contains("was changed: line ")), (Some(1), true), "{complained}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

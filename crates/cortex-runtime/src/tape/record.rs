@@ -21,8 +21,8 @@ use crate::envelope::Envelope;
 ///
 /// Counts on whenever an input, an effect or an event is added or can't be read any more as it was. (2: meters,
 /// revisions of a task, conditions. 3: changes of the tools as differences, accounts, questions to people.
-/// 4: each line carries the hash of the line before.)
-pub const VERSION: u32 = 4;
+/// 4: each line carries the hash of the line before. 5: what a second model says of a plan, the name of the model.)
+pub const VERSION: u32 = 5;
 /// Longest line, in bytes. An outcome of a tool may have 4 MiB, and twice that or more once it is escaped; what is longer
 /// is cut.
 pub(super) const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
