@@ -43,14 +43,11 @@ pub(crate) async fn evaluation(table: &mut Table) -> anyhow::Result<()> {
         record_mission(folder.path(), "Go to the kitchen.", script).await?;
     }
     let server = OpenAiServer::answering(move |request| {
-        let has_role = |role: &str| {
-            request["messages"]
-                .as_array()
-                .is_some_and(|messages| messages.iter().any(|message| message["role"] == role))
-        };
+        let roles = request.get("messages").and_then(Value::as_array).into_iter().flatten();
+        let mut roles = roles.filter_map(|message| message.get("role")?.as_str());
         match request.get("response_format").is_some() {
             true => Served::Decision("EXECUTE".to_owned()),
-            false if has_role("assistant") => Served::Text("I am in the kitchen.".to_owned()),
+            false if roles.any(|role| role == "assistant") => Served::Text("I am in the kitchen.".to_owned()),
             false => Served::Calls(vec![(drive.to_owned(), arguments.clone())]),
         }
     })
@@ -63,8 +60,9 @@ pub(crate) async fn evaluation(table: &mut Table) -> anyhow::Result<()> {
     ensure!(output.status.success(), "cortex eval: {}", String::from_utf8_lossy(&output.stderr));
     let scores: Value = serde_json::from_slice(&output.stdout)?;
     let score = scores.pointer("/models/0").context("a score")?;
-    ensure!(score["successes"] == MISSIONS, "not the same as recorded: {score}");
-    let requests = score["requests"].as_u64().unwrap_or_default();
+    let figure = |key: &str| score.get(key).and_then(Value::as_u64).unwrap_or_default();
+    ensure!(figure("successes") == MISSIONS, "not the same as recorded: {score}");
+    let requests = figure("requests");
     table.add(
         format!("{MISSIONS} recorded missions, asked anew of a model that answers at once"),
         "under 60 s",

@@ -3,7 +3,7 @@
 
 use cortex_stories::{Sent, TestRobot, calls, finish_send, model, says};
 use cortex_testkit::{OpenAiServer, Served};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// What reflex does not understand, so that no doubt is its own.
 const TASK: &str = "bring yourself to where we cook";
@@ -25,7 +25,8 @@ async fn robot_with(planner: &OpenAiServer, second: &str) -> TestRobot {
 /// What was told of the second model.
 fn told(sent: &Sent) -> Vec<String> {
     let compared = sent.events.iter().filter(|event| event["type"] == "cortex.plan.compared");
-    compared.map(|event| event["data"]["text"].as_str().unwrap_or_default().to_owned()).collect()
+    let text = |event: &Value| event.pointer("/data/text").and_then(Value::as_str).unwrap_or_default().to_owned();
+    compared.map(text).collect()
 }
 
 #[tokio::test]

@@ -101,7 +101,7 @@ fn told(mission: &MissionScore) -> Vec<String> {
         lines.push(format!("question {}: refused: {}", refusal.question, capped(&refusal.problem)));
     }
     for question in &mission.false_successes {
-        lines.push(format!("question {question}: it says that it is done, and the record does not"));
+        lines.push(format!("question {question}: it ends the mission, and the record does not so"));
     }
     if let Some(failure) = &mission.failure {
         lines.push(format!("{} unanswered: {}", mission.unanswered, capped(failure)));

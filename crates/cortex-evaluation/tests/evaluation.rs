@@ -1,12 +1,7 @@
 //! Recorded missions, asked anew of models behind real HTTP: one that agrees, one that adds an act, one that says too early
 //! that it is done, one that calls what it may not, one that is down; and of what was recorded itself.
 
-#![expect(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test whose set-up fails ends here, and says why"
-)]
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test whose set-up fails ends here, and says why")]
 
 use std::path::Path;
 use std::sync::Arc;

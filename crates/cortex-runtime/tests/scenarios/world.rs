@@ -51,6 +51,15 @@ pub(crate) enum Moment {
 /// Names a folder in which the missions of all scenarios are recorded, for `cortex eval`. Without it none is.
 const TAPES: &str = "CORTEX_SCENARIO_TAPES";
 
+fn tapes() -> Option<std::ffi::OsString> {
+    std::env::var_os(TAPES).filter(|folder| !folder.is_empty())
+}
+
+/// Whether the missions are recorded.
+pub(crate) fn records() -> bool {
+    tapes().is_some()
+}
+
 type Result<T> = std::result::Result<T, String>;
 
 pub(crate) fn make(
@@ -357,6 +366,6 @@ fn config(table: &LimitsTable) -> RuntimeConfig {
         ..default
     };
     config.model_timeout = table.model_timeout.map_or(config.model_timeout, Duration::from_secs_f64);
-    config.tape = std::env::var_os(TAPES).filter(|folder| !folder.is_empty()).map(TapeSettings::at);
+    config.tape = tapes().map(TapeSettings::at);
     config
 }
