@@ -2,8 +2,8 @@
 //! that answers at once. Prints one table; judges nothing.
 //!
 //! `--only WORD` measures what has the word in its name: `loop`, `bytes`, `missions`, `known`, `first-answer`, `commands`,
-//! `idle`, `size`, `models`, `streaming`, `cancel`, `stop`, `calls`, `conversion`, `crowd`, `monitor-recovery`,
-//! `monitor-crowd`, `page-load`, `page-memory`.
+//! `idle`, `size`, `models`, `streaming`, `evaluation`, `cancel`, `stop`, `calls`, `conversion`, `crowd`,
+//! `monitor-recovery`, `monitor-crowd`, `page-load`, `page-memory`.
 
 mod calls;
 mod cancel;
@@ -58,6 +58,9 @@ fn main() -> ExitCode {
         }
         if wanted("streaming") {
             streaming::measure(&mut TestRobot::shared(), &mut table).await?;
+        }
+        if wanted("evaluation") {
+            models::evaluation(&mut table).await?;
         }
         if wanted("known") {
             contact::known(&mut TestRobot::shared(), &mut table).await?;

@@ -10,5 +10,6 @@ mod mission_costs;
 mod missions;
 mod model_chain;
 mod pictures;
+mod shadow;
 mod stop_path;
 mod tape;

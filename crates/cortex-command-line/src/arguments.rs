@@ -260,6 +260,14 @@ pub enum TapeCommand {
         #[arg(long, conflicts_with = "all")]
         json: bool,
     },
+    /// What models were asked in a mission and what they replied: tokens, seconds, words and calls.
+    Exchanges {
+        /// Its id, or the beginning of it.
+        mission: String,
+        /// Print each exchange in full, as one line of JSON: the request and the reply.
+        #[arg(long)]
+        json: bool,
+    },
     /// What happens in a mission while it does, until it ends or Ctrl-C.
     Follow {
         /// Its id, or the beginning of it. Default: the mission that runs, or else the next one.
@@ -276,6 +284,44 @@ pub enum TapeCommand {
         /// Its id, or the beginning of it.
         mission: String,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct EvalArguments {
+    /// Missions (the beginning of an id is enough), files, or folders of tapes. Default: all tapes of the folder.
+    #[arg(value_name = "TAPE")]
+    pub tapes: Vec<String>,
+    /// A model to ask: `reflex`, `openai:NAME@URL`, or `replay:PATH`, a tape or folder whose replies are given again. May be
+    /// given several times. Default: each model of the configuration.
+    #[arg(long = "model", value_name = "MODEL")]
+    pub models: Vec<String>,
+    /// Ask for plans and answers with the rules in this file, in place of the recorded ones.
+    #[arg(long, value_name = "FILE")]
+    pub prompt: Option<PathBuf>,
+    /// The same for decisions on steps.
+    #[arg(long, value_name = "FILE")]
+    pub confirmation_prompt: Option<PathBuf>,
+    /// Ask with another setting: `mission.planning_temperature=0`, or a key of `[endpoint]`. May be given several times.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
+    /// Ask as this Cortex words its requests now, and not as they were recorded.
+    #[arg(long)]
+    pub reworded: bool,
+    /// How many missions are asked about at a time. The questions of one come one after the other.
+    #[arg(long, value_name = "MISSIONS", default_value_t = 1, value_parser = at_most_100)]
+    pub parallel: usize,
+    /// Say of each mission where it would have gone another way, and what was refused.
+    #[arg(long)]
+    pub differences: bool,
+    /// Print JSON: the figures of each model, and of each mission.
+    #[arg(long, conflicts_with = "differences")]
+    pub json: bool,
+    /// The folder of the tapes. Default: the one of the configuration.
+    #[arg(long, value_name = "FOLDER")]
+    pub directory: Option<PathBuf>,
+    /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -400,6 +446,15 @@ pub struct DisputeArguments {
 #[derive(Debug, Error)]
 #[error("write a number of seconds above 0, at most 86400")]
 struct NotSeconds;
+
+/// What is no number of missions that can be asked about at a time.
+#[derive(Debug, Error)]
+#[error("write a whole number from 1 to 100")]
+struct NotSoMany;
+
+fn at_most_100(text: &str) -> Result<usize, NotSoMany> {
+    text.parse().ok().filter(|number| (1..=100).contains(number)).ok_or(NotSoMany)
+}
 
 fn positive_seconds(text: &str) -> Result<f64, NotSeconds> {
     match text.parse::<f64>() {

@@ -8,9 +8,10 @@ use cortex_process::reaper::COMMAND as GUARD;
 use cortex_watch::{IncidentArguments, WatchArguments};
 
 use crate::arguments::{
-    AnswerArguments, ApproveArguments, CallArguments, DenyArguments, DisputeArguments, KnowledgeArguments,
-    MemoryArguments, ModelsArguments, PendingArguments, PlanArguments, RecipeCommand, ReviseArguments, RunArguments,
-    SendArguments, ServerArguments, SkillArguments, StatusArguments, TapeArguments, ToolsArguments, WordingsArguments,
+    AnswerArguments, ApproveArguments, CallArguments, DenyArguments, DisputeArguments, EvalArguments,
+    KnowledgeArguments, MemoryArguments, ModelsArguments, PendingArguments, PlanArguments, RecipeCommand,
+    ReviseArguments, RunArguments, SendArguments, ServerArguments, SkillArguments, StatusArguments, TapeArguments,
+    ToolsArguments, WordingsArguments,
 };
 
 /// Talk to a ROS 2 robot: Cortex finds out what it can do, plans a task given in plain language, and carries it out
@@ -89,6 +90,9 @@ pub enum Command {
     Models(ModelsArguments),
     /// Read the record of missions: list, show, follow, replay. Needs no robot.
     Tape(TapeArguments),
+    /// Ask other models the questions of recorded missions, and compare what would have become of them. Nothing acts; needs
+    /// no robot.
+    Eval(EvalArguments),
     /// What the embedded command reader was told that words mean: list, forget. Needs no robot.
     Wordings(WordingsArguments),
     /// The documents that the robot knows: add, list, search, remove. Needs no robot.

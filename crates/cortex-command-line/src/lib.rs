@@ -18,6 +18,7 @@ pub mod arguments;
 mod command;
 mod doctor;
 pub mod environment;
+mod eval;
 mod guard;
 mod knowledge;
 mod memory;
@@ -27,6 +28,7 @@ mod recipe_layer;
 pub mod ros_program;
 mod skill;
 mod tape;
+mod tape_exchanges;
 mod without_ros;
 mod wordings;
 

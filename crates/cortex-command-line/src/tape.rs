@@ -12,6 +12,7 @@ use cortex_runtime::tape::replay::{Difference, Ending};
 use cortex_runtime::tape::{Body, Entry, Folder, Follower, Integrity, Reader, Record, Summary, replay};
 
 use crate::arguments::{TapeArguments, TapeCommand};
+use crate::tape_exchanges;
 
 /// Most characters of a task in a list.
 const TASK_SHOWN: usize = 80;
@@ -47,6 +48,12 @@ pub(crate) async fn tape(arguments: TapeArguments) -> anyhow::Result<ExitCode> {
                 View::Story
             };
             show(&folder, &folder.find(&mission)?, view)
+        }
+        TapeCommand::Exchanges { mission, json } => {
+            let mission = folder.find(&mission)?;
+            let is_trusted = is_trusted(&folder, &mission)?;
+            let lines = tape_exchanges::lines(&mut folder.read(&mission)?, json)?;
+            lines.iter().try_for_each(|line| say(line)).map(|()| code_for(is_trusted)).map_err(Into::into)
         }
         TapeCommand::Follow { mission, json } => {
             let view = if json { View::Json } else { View::Story };

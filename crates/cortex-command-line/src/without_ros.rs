@@ -6,7 +6,7 @@ use clap::CommandFactory as _;
 
 use crate::arguments::RecipeCommand;
 use crate::ros_program::{RosMissing, RosProgram};
-use crate::{Arguments, Command, doctor, guard, knowledge, memory, recipe, skill, tape, wordings};
+use crate::{Arguments, Command, doctor, eval, guard, knowledge, memory, recipe, skill, tape, wordings};
 
 /// What came of a command.
 pub enum Outcome {
@@ -30,6 +30,7 @@ pub fn without_ros(command: Command) -> anyhow::Result<Outcome> {
         Command::Memory(arguments) => wait_for(memory::memory(arguments)),
         Command::Skill(arguments) => skill::skill(&arguments),
         Command::Tape(arguments) => wait_for(tape::tape(arguments)),
+        Command::Eval(arguments) => wait_for(eval::eval(arguments)),
         Command::Watch(arguments) => wait_for(async { Ok(cortex_watch::run(arguments.options()?).await?) }),
         Command::Incident(arguments) => wait_for(async { Ok(cortex_watch::incident(&arguments).await?) }),
         Command::Recipe { command: RecipeCommand::Schema } => recipe::schema(),

@@ -14,12 +14,13 @@ const FILE_VARIABLE: &str = "CORTEX_CONFIG";
 /// The prefix of the variables that set keys: `CORTEX_MODEL`, `CORTEX_MISSION__MAX_REPLANS`.
 const PREFIX: &str = "CORTEX_";
 /// The top-level keys; other variables of the prefix are none of ours.
-const KEYS: [&str; 25] = [
+const KEYS: [&str; 26] = [
     "robot",
     "identity",
     "model",
     "log_level",
     "chain",
+    "shadow",
     "keys",
     "endpoint",
     "mission",

@@ -36,6 +36,7 @@ mod mission;
 mod policy;
 mod redacted;
 mod secret_place;
+mod shadow;
 mod skills;
 mod sources;
 mod tables;
@@ -59,9 +60,10 @@ pub use policy::wrong_rule;
 use policy::{ApprovalConfig, PolicyConfig};
 pub use redacted::without_secrets;
 pub use secret_place::SecretPlace;
+use shadow::ShadowConfig;
 use skills::SkillsConfig;
 pub use sources::Sources;
-pub use tables::{embedding_folder, knowledge, memory, skill_folders, tape_folder, wording_file};
+pub use tables::{embedding_folder, knowledge, memory, prices, skill_folders, tape_folder, wording_file};
 use tape::TapeConfig;
 pub use watch::WatchSettings;
 use watch::{MetricsConfig, WatchdogConfig};
@@ -82,6 +84,7 @@ pub(crate) struct Config {
     /// How much is logged.
     pub(crate) log_level: LogLevel,
     pub(crate) chain: ChainConfig,
+    pub(crate) shadow: ShadowConfig,
     /// By the base of the endpoint.
     pub(crate) keys: BTreeMap<String, KeyConfig>,
     pub(crate) endpoint: EndpointConfig,
@@ -170,6 +173,7 @@ impl Default for Config {
             model: ModelChoice::Reflex.to_string(),
             log_level: LogLevel::AsStarted,
             chain: ChainConfig::default(),
+            shadow: ShadowConfig::default(),
             keys: BTreeMap::new(),
             endpoint: EndpointConfig {
                 connect_timeout_s: endpoint.connect_timeout.as_secs_f64(),
@@ -339,7 +343,8 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         ..ModelSettings::default()
     };
     let models = chain::models(model, endpoint, &config.chain)?;
-    let models = ModelSet { seeing: chain::seeing(&config.endpoint.sees_pictures)?, ..models };
+    let seeing = chain::seeing(&config.endpoint.sees_pictures)?;
+    let models = ModelSet { seeing, shadow: shadow::choice(&config.shadow)?, ..models };
     let limits = mission::limits(&config.mission, &config.budget, &models)?;
     let calls = CallBounds {
         halt_timeout: seconds("calls.halt_timeout_s", config.calls.halt_timeout_s)?,

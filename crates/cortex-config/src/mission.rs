@@ -140,7 +140,8 @@ pub(super) fn limits(
         at_least_one(key, number)?;
     }
     let prices = prices(budget, &models.first)?;
-    let others = models.fallbacks.iter().chain(&models.confirmation);
+    let shadow = models.shadow.as_ref().map(|shadow| &shadow.model);
+    let others = models.fallbacks.iter().chain(&models.confirmation).chain(shadow);
     let priced = |model: &ModelChoice| Ok((model.to_string(), self::prices(budget, model)?));
     let other_prices = others.map(priced).collect::<anyhow::Result<_>>()?;
     Ok(MissionLimits {
@@ -222,7 +223,7 @@ pub(super) fn meters(budget: &BudgetConfig) -> anyhow::Result<MeterSettings> {
 }
 
 /// What the model's tokens cost. A budget of money without a price would never end anything.
-fn prices(budget: &BudgetConfig, model: &ModelChoice) -> anyhow::Result<Prices> {
+pub(super) fn prices(budget: &BudgetConfig, model: &ModelChoice) -> anyhow::Result<Prices> {
     let is_amount = |amount: f64| amount.is_finite() && amount >= 0.0;
     anyhow::ensure!(
         is_amount(budget.max_cost),

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use cortex_model::WordingFile;
+use cortex_core::mission::Prices;
+use cortex_model::{ModelChoice, WordingFile};
 use serde::de::DeserializeOwned;
 
 use crate::Layers;
@@ -11,6 +12,7 @@ use crate::chain::KeyConfig;
 use crate::embedding::{self, EmbeddingConfig};
 use crate::knowledge::{self, KnowledgeConfig, KnowledgeSettings};
 use crate::memory::{self, MemoryConfig, MemorySettings};
+use crate::mission::{self, BudgetConfig};
 use crate::skills::{self, SkillsConfig};
 use crate::tape::{self, TapeConfig};
 use crate::wordings::{self, WordingsConfig};
@@ -24,6 +26,13 @@ fn at<T: DeserializeOwned>(layers: &Layers, key: &str) -> anyhow::Result<T> {
 /// The folder of the tapes.
 pub fn tape_folder(layers: &Layers) -> anyhow::Result<PathBuf> {
     Ok(tape::settings(&at::<TapeConfig>(layers, "tape")?)?.directory)
+}
+
+/// What the tokens of any model cost; nothing where no price is named.
+pub fn prices(layers: &Layers, model: &ModelChoice) -> anyhow::Result<Prices> {
+    // Nothing is spent of the budget, so that a price may be missing.
+    let budget = BudgetConfig { max_cost: 0.0, ..at(layers, "budget")? };
+    mission::prices(&budget, model)
 }
 
 /// Where the documents of the robot are.

@@ -90,9 +90,49 @@ pub struct ChatReply {
     /// What speaks against its plan, in words for a person: another reader of the task, which costs nothing, reads it otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
+    /// What another model, which plans along and never acts, says of its plan. None: none was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second: Option<Box<SecondOpinion>>,
     /// Which model has answered, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<ModelUsed>,
+}
+
+/// What a model that plans along says of the plan of another one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SecondOpinion {
+    /// Which model.
+    pub model: String,
+    /// What it says.
+    pub verdict: SecondVerdict,
+    /// Whether a plan that it would not have made counts as doubted.
+    pub doubts: bool,
+    /// Tokens that it read.
+    pub prompt_tokens: u64,
+    /// Tokens that it wrote.
+    pub completion_tokens: u64,
+    /// Whether these are an estimate: its answer was given up, or its endpoint reports none.
+    pub tokens_estimated: bool,
+}
+
+/// See [`SecondOpinion`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum SecondVerdict {
+    /// It would act in the same way.
+    Same,
+    /// It would act otherwise.
+    Other {
+        /// How, in words for a person.
+        told: String,
+    },
+    /// There was nothing to compare: one of the two does not plan to act yet.
+    NotCompared,
+    /// It gave no answer in time.
+    NoAnswer {
+        /// Why.
+        because: String,
+    },
 }
 
 /// Which of several models has answered.

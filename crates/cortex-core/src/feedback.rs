@@ -9,8 +9,8 @@ use cortex_protocol::plan::Group;
 use cortex_protocol::question::Subject;
 use cortex_protocol::words::counted;
 use cortex_protocol::{
-    Answer, HaltState, MissionEvent, MissionId, MissionResult, OutcomeStatus, QuestionId, QuestionOutcome, StepNumber,
-    StepReport, StepStatus, ToolName, Verification,
+    Answer, HaltState, MissionEvent, MissionId, MissionResult, OutcomeStatus, PlanOpinion, QuestionId, QuestionOutcome,
+    StepNumber, StepReport, StepStatus, ToolName, Verification,
 };
 use serde_json::{Map, Value};
 
@@ -123,6 +123,13 @@ fn line_of_models(event: &MissionEvent) -> String {
         MissionEvent::ModelChanged { model, wanted, because } => {
             format!("{model} answers instead of {wanted}: {}", capped(because, SHOWN))
         }
+        MissionEvent::PlanCompared { model, opinion: PlanOpinion::Same, .. } => format!("{model} plans the same"),
+        MissionEvent::PlanCompared { model, opinion: PlanOpinion::Other, told } => {
+            format!("{model} plans otherwise: {}", capped(told, SHOWN))
+        }
+        MissionEvent::PlanCompared { model, opinion: PlanOpinion::NoAnswer, told } => {
+            format!("{model} does not plan along: {}", capped(told, SHOWN))
+        }
         MissionEvent::PlanDoubted { plan, reason } => format!("plan {plan} is doubted: {}", capped(reason, SHOWN)),
         _ => String::new(),
     }
@@ -164,7 +171,8 @@ pub fn line(event: &MissionEvent) -> String {
         MissionEvent::Answering { .. }
         | MissionEvent::ModelMistake { .. }
         | MissionEvent::ModelChanged { .. }
-        | MissionEvent::PlanDoubted { .. } => line_of_models(event),
+        | MissionEvent::PlanDoubted { .. }
+        | MissionEvent::PlanCompared { .. } => line_of_models(event),
         MissionEvent::Planned { plan, steps, cut } => {
             let names: Vec<String> =
                 steps.steps.iter().map(|step| format!("{}. {}", step.number, step.call.tool)).collect();

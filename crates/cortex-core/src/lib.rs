@@ -17,6 +17,7 @@
 //! - [`availability`]: what is kept from the missions while a part of the robot has failed;
 //! - [`feedback`]: one readable line for each event;
 //! - [`policy`]: which calls are allowed, which ask a person, and which are denied;
+//! - [`same_call`]: whether calls ask for the same, whoever planned them;
 //! - [`said`]: a sentence that was declared, said word for word;
 //! - [`ports`]: what adapters implement; [`robot_port`]: how people look at the robot;
 //!   [`incident_port`]: what is kept of it for an incident.
@@ -45,6 +46,7 @@ pub mod policy;
 pub mod ports;
 pub mod robot_port;
 pub mod said;
+pub mod same_call;
 mod schedule;
 pub mod selection;
 pub mod step_groups;
@@ -53,7 +55,8 @@ pub mod toolset;
 
 pub use availability::{Availability, AvailableTools, RemovedTools};
 pub use chat::{
-    CallArguments, ChatReply, ChatRequest, Message, ModelCall, ModelUsed, Purpose, ToolDefinition, ToolKind,
+    CallArguments, ChatReply, ChatRequest, Message, ModelCall, ModelUsed, Purpose, SecondOpinion, SecondVerdict,
+    ToolDefinition, ToolKind,
 };
 pub use context::{Context, ContextError, ContextPassage, ContextQuery, ContextSource, MissingSource, PassageKind};
 pub use control::{CONTROL_LEASE, ControlLoss, ControlRefusal};

@@ -12,6 +12,16 @@ use crate::openai::OpenAiModel;
 use crate::reflex::Reflex;
 use crate::settings::{ApiKey, BuildError, ModelSettings};
 use crate::shadow::Shadowed;
+use crate::shadow_planner::{ShadowBounds, ShadowPlanned};
+
+/// A model that plans along without acting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShadowChoice {
+    /// Which.
+    pub model: ModelChoice,
+    /// How it is asked.
+    pub bounds: ShadowBounds,
+}
 
 /// The models of a Cortex.
 #[derive(Debug, Clone, Default)]
@@ -32,14 +42,18 @@ pub struct ModelSet {
     pub keys: BTreeMap<String, ApiKey>,
     /// How long one of several may take, and how long one that failed is left alone.
     pub bounds: ChainBounds,
+    /// Which plans along without acting, whichever plans. None: none does.
+    pub shadow: Option<ShadowChoice>,
 }
 
 impl ModelSet {
-    /// Each of the models once, in the order in which plans are asked of them, and how it is reached.
+    /// Each of the models once, in the order in which plans are asked of them, and how it is reached. The one that plans along
+    /// comes last.
     #[must_use]
     pub fn each(&self) -> Vec<(ModelChoice, ModelSettings)> {
         let mut each: Vec<(ModelChoice, ModelSettings)> = Vec::new();
-        for choice in std::iter::once(&self.first).chain(&self.fallbacks).chain(&self.confirmation) {
+        let shadow = self.shadow.as_ref().map(|shadow| &shadow.model);
+        for choice in std::iter::once(&self.first).chain(&self.fallbacks).chain(&self.confirmation).chain(shadow) {
             if each.iter().all(|(known, _)| known != choice) {
                 each.push((choice.clone(), self.settings_of(choice)));
             }
@@ -64,11 +78,20 @@ impl ModelSet {
     }
 }
 
-/// The model of a set: the only one, or all of them as one; reflex reads each task that another model plans. Nothing is sent yet.
+/// The model of a set: the only one, or all of them as one; reflex reads each task that another model plans, and the second
+/// model plans along. Nothing is sent yet.
 ///
 /// # Errors
 /// When one of them could not work as it stands.
 pub fn build_set(set: &ModelSet) -> Result<Arc<dyn ChatModel>, BuildError> {
+    let planner = build_planner(set)?;
+    let Some(ShadowChoice { model, bounds }) = &set.shadow else { return Ok(planner) };
+    // What would be tried again later than the mission waits is not tried again, and nothing is learnt from what nobody did.
+    let settings = ModelSettings { retries: 0, wordings: None, ..set.settings_of(model) };
+    Ok(Arc::new(ShadowPlanned::new(planner, build(model, settings)?, *bounds)))
+}
+
+fn build_planner(set: &ModelSet) -> Result<Arc<dyn ChatModel>, BuildError> {
     let is_alone = set.fallbacks.iter().chain(&set.confirmation).all(|other| *other == set.first);
     if is_alone {
         let model = build(&set.first, set.settings_of(&set.first))?;
@@ -84,7 +107,7 @@ pub fn build_set(set: &ModelSet) -> Result<Arc<dyn ChatModel>, BuildError> {
         }
     };
     let mut models = vec![link(&set.first, false)?];
-    let planning = ModelSet { confirmation: None, ..set.clone() };
+    let planning = ModelSet { confirmation: None, shadow: None, ..set.clone() };
     for (choice, _) in planning.each().iter().skip(1) {
         models.push(link(choice, true)?);
     }

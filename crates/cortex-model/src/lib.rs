@@ -4,8 +4,10 @@
 //!   retries and reply size;
 //! - [`Reflex`]: the embedded command reader; no model, no network, and no more than it says;
 //! - [`Wordings`]: what people have told the command reader that their words mean, in a [`WordingFile`];
+//! - [`ReplayModel`]: what was replied to the same request in a recording;
 //! - [`ModelChoice`]: how a person names one of them, and [`build`]: the model of that name;
 //! - [`trial`]: what a model can do of what Cortex needs, and [`offered`]: which models an endpoint has;
+//! - [`ShadowChoice`]: a second model that plans along without acting;
 //! - [`ModelSet`]: several of them, and [`build_set`]: the chain of these, each asked when those before it can't be.
 //!
 //! The environment is read in one place only, [`api_key_from_environment`]; everything else comes in as values.
@@ -16,19 +18,23 @@ mod choice;
 #[cfg(feature = "openai")]
 mod openai;
 mod reflex;
+mod replay;
 mod settings;
 mod shadow;
+mod shadow_planner;
 mod trial;
 mod wordings;
 
-pub use build::{ModelSet, build, build_set, offered};
+pub use build::{ModelSet, ShadowChoice, build, build_set, offered};
 pub use chain::ChainBounds;
 pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL};
 #[cfg(feature = "openai")]
 pub use openai::OpenAiModel;
 pub use reflex::Reflex;
+pub use replay::{RecordedReply, ReplayModel};
 pub use settings::{
     API_KEY_VARIABLE, ApiKey, BuildError, ModelSettings, Streaming, Structured, api_key_from_environment,
 };
+pub use shadow_planner::ShadowBounds;
 pub use trial::{CallsTools, SeesPictures, Trial, trial};
 pub use wordings::{BadLine, Lesson, MAX_WORDINGS, Wording, WordingFile, Wordings, WordingsError};

@@ -79,6 +79,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Doctor(arguments) => cortex_commands::doctor(arguments).await,
         Command::Guard { .. } => Ok(ExitCode::SUCCESS),
         Command::Tape(_)
+        | Command::Eval(_)
         | Command::Wordings(_)
         | Command::Knowledge(_)
         | Command::Memory(_)

@@ -70,6 +70,7 @@ impl MissionEvent {
             Self::Answering { .. } => ("agent", "answer", "progressed", "model"),
             Self::ModelChanged { .. } => ("agent", "model", "changed", "cortex"),
             Self::PlanDoubted { .. } => ("agent", "plan", "doubted", "cortex"),
+            Self::PlanCompared { .. } => ("agent", "plan", "compared", "model"),
             Self::Planned { .. } => ("agent", "plan", "committed", "model"),
             Self::Decided { .. } => ("agent", "step", "decided", "model"),
             Self::Asked { .. } => ("agent", "question", "asked", "cortex"),

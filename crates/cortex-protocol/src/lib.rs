@@ -55,7 +55,8 @@ pub use id::{
 };
 pub use log::{LogLevel, LogLine};
 pub use mission::{
-    Decision, MissionEvent, MissionResult, MissionStatus, RecordedMission, RecordedState, StepReport, Turn, Usage,
+    Decision, MissionEvent, MissionResult, MissionStatus, PlanOpinion, RecordedMission, RecordedState, StepReport,
+    Turn, Usage,
 };
 pub use origin::Origin;
 pub use picture::PictureRef;

@@ -12,6 +12,18 @@ use crate::{
     StepStatus, TaskClass, ToolName, ToolOutcome, Verification,
 };
 
+/// What a second model says of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanOpinion {
+    /// It would act in the same way.
+    Same,
+    /// It would act otherwise.
+    Other,
+    /// It gave no answer in time.
+    NoAnswer,
+}
+
 /// What the confirmation of a step decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -373,6 +385,15 @@ pub enum MissionEvent {
         plan: u32,
         /// What it reads, and what the plan has.
         reason: String,
+    },
+    /// A second model, which plans along and never acts, was asked for the same plan.
+    PlanCompared {
+        /// Which model.
+        model: String,
+        /// What it says of the plan.
+        opinion: PlanOpinion,
+        /// How it would act otherwise, or why it gave no answer. Empty where it would act in the same way.
+        told: String,
     },
     /// A plan was committed.
     Planned {

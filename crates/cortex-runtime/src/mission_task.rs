@@ -154,7 +154,7 @@ pub(crate) async fn run_mission(
         reopens,
     };
     if let Some(tape) = &mut reporter.tape {
-        tape.setup(&setup);
+        tape.setup(&setup, &model.label());
     }
     let meters = Meters::begin(&shared.config.meters, &setup.limits);
     let (journal, mission) = (shared.journal.clone(), id.clone());

@@ -63,6 +63,11 @@ impl ModelWatch {
                 figures.prompt_tokens = figures.prompt_tokens.saturating_add(reply.prompt_tokens);
                 figures.completion_tokens = figures.completion_tokens.saturating_add(reply.completion_tokens);
                 figures.tokens_estimated |= reply.tokens_estimated;
+                if let Some(second) = &reply.second {
+                    figures.prompt_tokens = figures.prompt_tokens.saturating_add(second.prompt_tokens);
+                    figures.completion_tokens = figures.completion_tokens.saturating_add(second.completion_tokens);
+                    figures.tokens_estimated |= second.tokens_estimated;
+                }
                 if let Some(error) = &mut figures.last_error {
                     error.is_over = true;
                 }

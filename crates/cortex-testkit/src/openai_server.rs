@@ -146,6 +146,8 @@ impl Drop for OpenAiServer {
 }
 
 async fn serve(stream: TcpStream, state: &State) -> std::io::Result<()> {
+    // The pieces of a stream would wait for the other side's delayed acknowledgement, 40 ms each time.
+    stream.set_nodelay(true)?;
     let mut stream = BufReader::new(stream);
     loop {
         let mut length = 0_usize;

@@ -315,6 +315,8 @@ export function tone(payload) {
     case 'finished':
       if (payload.result.status === 'cancelled') return 'warn';
       return payload.result.status !== 'failed' && !payload.result.words_alone ? 'good' : 'bad';
+    case 'plan_compared':
+      return payload.opinion === 'other' ? 'warn' : '';
     case 'policy_denied': case 'quarantined': case 'stopping':
       return 'bad';
     case 'halted':

@@ -6,14 +6,15 @@
 
 use cortex_protocol::question::PlanDigest;
 use cortex_protocol::{
-    Effect as ToolEffect, FailureKind, MissionEvent, Plan, PolicyVerdict, ResourceName, Step, StepNumber, StepStatus,
-    ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
+    Effect as ToolEffect, FailureKind, MissionEvent, Plan, PlanOpinion, PolicyVerdict, ResourceName, Step, StepNumber,
+    StepStatus, ToolCall, ToolFingerprint, ToolName, ToolOutcome, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::availability::Destination;
 use super::{Mission, arguments};
+use crate::chat::{ChatReply, SecondVerdict};
 use crate::fragment::{NOTE_CHARACTERS, one_line};
 use crate::output_refs;
 use crate::policy::{Judgement, PolicyContext};
@@ -77,9 +78,29 @@ struct Judged {
 }
 
 impl Mission {
-    /// Notes what speaks against the plan that a reply makes, if it makes one.
-    pub(super) fn note_doubt(&mut self, doubt: Option<&String>) {
-        self.approvals.doubt = doubt.map(|text| one_line(text, NOTE_CHARACTERS));
+    /// Notes what speaks against the plan that a reply makes, if it makes one, and tells what a second model says of it.
+    pub(super) fn note_doubt(&mut self, reply: &ChatReply) {
+        let mut doubts: Vec<String> = reply.doubt.iter().cloned().collect();
+        if let Some(second) = reply.second.as_deref() {
+            let opinion = match &second.verdict {
+                SecondVerdict::Same => Some((PlanOpinion::Same, "")),
+                SecondVerdict::Other { told } => Some((PlanOpinion::Other, told.as_str())),
+                SecondVerdict::NoAnswer { because } => Some((PlanOpinion::NoAnswer, because.as_str())),
+                SecondVerdict::NotCompared => None,
+            };
+            if let Some((opinion, told)) = opinion {
+                let (model, told) = (second.model.clone(), one_line(told, NOTE_CHARACTERS));
+                self.report(MissionEvent::PlanCompared { model, opinion, told });
+            }
+            match &second.verdict {
+                SecondVerdict::Other { told } if second.doubts => {
+                    doubts.push(format!("{} plans otherwise: {told}", second.model));
+                }
+                _ => {}
+            }
+        }
+        let doubts = doubts.join("; ");
+        self.approvals.doubt = (!doubts.is_empty()).then(|| one_line(&doubts, NOTE_CHARACTERS));
     }
 
     /// Tells what speaks against a plan that is about to begin.

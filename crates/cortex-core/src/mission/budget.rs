@@ -35,7 +35,12 @@ pub struct Prices {
 impl Mission {
     /// Books what a reply has cost.
     pub(super) fn book(&mut self, reply: &ChatReply) {
-        self.spending.book(reply, self.setup.limits.prices, self.other_prices(reply));
+        let limits = &self.setup.limits;
+        self.spending.book(&reply.into(), limits.prices, self.other_prices(reply));
+        if let Some(second) = reply.second.as_deref() {
+            let prices = limits.other_prices.get(&second.model).copied();
+            self.spending.book(&second.into(), limits.prices, Some(prices.unwrap_or_default()));
+        }
         self.warn_about_budget();
     }
 

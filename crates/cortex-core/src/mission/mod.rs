@@ -83,7 +83,7 @@ use serde::{Deserialize, Serialize};
 use crate::chat::{ChatReply, ChatRequest, Message, Purpose};
 use crate::feedback::in_seconds;
 use crate::ports::{ModelError, ModelErrorKind};
-use crate::toolset::plain_wire_name;
+use crate::toolset::{ToolSet, plain_wire_name};
 use absences::Absences;
 use answering::Answering;
 use approval::Approvals;
@@ -301,6 +301,12 @@ impl Mission {
             .into_iter()
             .flatten()
             .min()
+    }
+
+    /// The tools of the robot, as the mission knows them now.
+    #[must_use]
+    pub fn tools(&self) -> &ToolSet {
+        &self.setup.tools
     }
 
     /// Whether the one result is out.

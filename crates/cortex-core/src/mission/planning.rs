@@ -104,7 +104,7 @@ impl Mission {
                 return;
             }
         };
-        self.note_doubt(reply.doubt.as_ref());
+        self.note_doubt(&reply);
         if let Some(refusal) = reply.refusal {
             self.decline(&refusal);
         } else if reply.calls.is_empty() && reply.text.trim().is_empty() {

@@ -8,7 +8,28 @@ use serde::{Deserialize, Serialize};
 
 use super::Prices;
 use super::budget::count;
-use crate::chat::ChatReply;
+use crate::chat::{ChatReply, SecondOpinion};
+
+/// The tokens of one reply.
+pub(super) struct Tokens {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    are_estimated: bool,
+}
+
+impl From<&ChatReply> for Tokens {
+    fn from(reply: &ChatReply) -> Self {
+        let ChatReply { prompt_tokens, completion_tokens, tokens_estimated, .. } = *reply;
+        Self { prompt_tokens, completion_tokens, are_estimated: tokens_estimated }
+    }
+}
+
+impl From<&SecondOpinion> for Tokens {
+    fn from(second: &SecondOpinion) -> Self {
+        let SecondOpinion { prompt_tokens, completion_tokens, tokens_estimated, .. } = *second;
+        Self { prompt_tokens, completion_tokens, are_estimated: tokens_estimated }
+    }
+}
 
 /// The expenses of the mission, counted here or measured outside.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -37,12 +58,12 @@ impl Spending {
         self.usage.model_calls += 1;
     }
 
-    /// Books the tokens of a reply, and what they cost.
-    pub(super) fn book(&mut self, reply: &ChatReply, first: Prices, other: Option<Prices>) {
+    /// Books the tokens that a model took, and what they cost: of the first model, or of another one (`other`).
+    pub(super) fn book(&mut self, reply: &Tokens, first: Prices, other: Option<Prices>) {
         let usage = &mut self.usage;
         usage.prompt_tokens = usage.prompt_tokens.saturating_add(reply.prompt_tokens);
         usage.completion_tokens = usage.completion_tokens.saturating_add(reply.completion_tokens);
-        usage.tokens_estimated |= reply.tokens_estimated;
+        usage.tokens_estimated |= reply.are_estimated;
         let cost = |prompt: u64, completion: u64, prices: Prices| {
             (count(prompt) * prices.prompt + count(completion) * prices.completion) / 1e6
         };

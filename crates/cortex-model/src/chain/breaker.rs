@@ -9,7 +9,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(300);
 
 /// The breaker of one model. It opens with the first request that fails, since a request has had its retries by then.
 #[derive(Debug)]
-pub(super) struct Breaker {
+pub(crate) struct Breaker {
     /// How long the model is left alone after its first failure; twice as long after each further one.
     pause: Duration,
     state: State,
@@ -18,7 +18,7 @@ pub(super) struct Breaker {
 
 /// Whether a request may pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Admission {
+pub(crate) enum Admission {
     /// It may; what came of it must be told.
     Passes,
     /// The model is left alone, because of this.
@@ -36,12 +36,12 @@ enum State {
 }
 
 impl Breaker {
-    pub(super) fn new(pause: Duration) -> Self {
+    pub(crate) fn new(pause: Duration) -> Self {
         Self { pause, state: State::Closed, failures: 0 }
     }
 
     /// Whether the model is asked now.
-    pub(super) fn admit(&mut self, now: Instant) -> Admission {
+    pub(crate) fn admit(&mut self, now: Instant) -> Admission {
         match &self.state {
             State::Closed => Admission::Passes,
             State::Open { until, because } if *until <= now => {
@@ -52,16 +52,16 @@ impl Breaker {
         }
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.state == State::Closed
     }
 
-    pub(super) fn succeeded(&mut self) {
+    pub(crate) fn succeeded(&mut self) {
         (self.state, self.failures) = (State::Closed, 0);
     }
 
     /// `wait` is how long the other side asks to be left alone.
-    pub(super) fn failed(&mut self, now: Instant, because: String, wait: Option<Duration>) {
+    pub(crate) fn failed(&mut self, now: Instant, because: String, wait: Option<Duration>) {
         let pause = self.pause.saturating_mul(2_u32.saturating_pow(self.failures)).min(MAX_PAUSE);
         self.failures = self.failures.saturating_add(1);
         let pause = pause.max(wait.unwrap_or_default().min(MAX_PAUSE));
@@ -69,7 +69,7 @@ impl Breaker {
     }
 
     /// The request was given up before its end, so it shows nothing.
-    pub(super) fn gave_up(&mut self, now: Instant) {
+    pub(crate) fn gave_up(&mut self, now: Instant) {
         if let State::HalfOpen { because } = &self.state {
             self.state = State::Open { until: now, because: because.clone() };
         }

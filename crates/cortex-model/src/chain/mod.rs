@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind, ModelUsed, Purpose, ReplyListener};
 use tokio::time::{Instant, timeout};
 
-mod breaker;
+pub(crate) mod breaker;
 mod standby;
 
 use breaker::{Admission, Breaker};

@@ -46,7 +46,7 @@ use procedure::Procedure;
 use stages::Next;
 use toolbox::Toolbox;
 
-pub(crate) use second_reading::doubt;
+pub(crate) use second_reading::{doubt, in_words, moving};
 pub(crate) use take_over::confirm as confirm_taking_over;
 
 use crate::wordings::{Lesson, WordingFile, Wordings};

@@ -71,6 +71,18 @@ fn take(open: &mut Vec<&Act<'_>>, fits: impl Fn(&Act<'_>) -> bool) -> bool {
     found.map(|at| open.remove(at)).is_some()
 }
 
+/// Those calls that do more to the world than to look and to speak, in their order.
+pub(crate) fn moving<'c>(request: &ChatRequest, calls: &'c [ModelCall]) -> Vec<&'c ModelCall> {
+    let conversation = Conversation::read(request);
+    let toolbox = conversation.toolbox(request);
+    calls.iter().filter(|call| toolbox.named(&call.name).is_some_and(|tool| moves(&toolbox, tool))).collect()
+}
+
+/// A call in words for a person.
+pub(crate) fn in_words(call: &ModelCall) -> String {
+    planned_words(call)
+}
+
 /// Whether a tool does more to the world than to speak.
 fn moves(toolbox: &Toolbox<'_>, tool: &ToolDefinition) -> bool {
     matches!(tool.kind, ToolKind::Act | ToolKind::ActInBackground) && !toolbox.speaks(tool)

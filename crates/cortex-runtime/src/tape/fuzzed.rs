@@ -109,7 +109,7 @@ fn check_integrity(bytes: &[u8], recorded: &[Vec<u8>]) -> String {
 fn check_machine(records: &[Record]) {
     let bodies = || records.iter().filter_map(|record| record.body().ok());
     let setup = bodies().find_map(|body| match body {
-        Body::Entry(Entry::Setup { setup }) => Some(setup.into_owned()),
+        Body::Entry(Entry::Setup { setup, .. }) => Some(setup.into_owned()),
         _ => None,
     });
     let Some(mut mission) = setup.filter(|setup| replay::check_setup(1, setup).is_ok()).map(Mission::new) else {

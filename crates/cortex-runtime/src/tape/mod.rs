@@ -4,6 +4,7 @@
 //!
 //! - [`record`]: one line; `writer`: how lines get onto the disk; `chain`: how a change afterwards is found out;
 //! - [`folder`]: the files, their names, age and fixing; `recorded`: a list of them; `summary`: one in a few words;
+//! - [`exchanges`]: what models were asked in a mission, and what they replied;
 //! - [`reader`]: reading them back; `published`: what was published, over all tapes; `window`: a part of that, from the end; [`mod@replay`]: running a mission again; [`follow`]: reading along.
 //!
 //! What moves something is on the disk before it is carried out: see `Tape::write_permit`.
@@ -23,6 +24,7 @@ use crate::envelope::Envelope;
 
 mod chain;
 mod confirmations;
+pub mod exchanges;
 pub mod folder;
 pub mod follow;
 #[cfg(test)]
@@ -41,12 +43,13 @@ mod tests;
 
 pub use chain::{Change, Integrity};
 pub use confirmations::Confirmations;
+pub use exchanges::{RecordedExchange, exchanges};
 pub use folder::{Folder, PAGE_FOLDER, WORDINGS_FOLDER};
 pub use follow::Follower;
 pub use reader::Reader;
 pub use record::{Body, Entry, Record};
 pub use recorded::MOST_RECORDED;
-pub use replay::{Replay, replay};
+pub use replay::{Question, Replay, Rerun, replay};
 pub use summary::{Summary, TapeStatus};
 
 use crate::not_written::{NotWritten, Unrecorded};
@@ -200,9 +203,9 @@ impl Tape {
         tape
     }
 
-    /// What the mission starts with.
-    pub(crate) fn setup(&mut self, setup: &MissionSetup) {
-        self.write(&Entry::Setup { setup: Box::new(Cow::Borrowed(setup)) });
+    /// What the mission starts with, and the model that it asks.
+    pub(crate) fn setup(&mut self, setup: &MissionSetup, model: &str) {
+        self.write(&Entry::Setup { setup: Box::new(Cow::Borrowed(setup)), model: Cow::Borrowed(model) });
     }
 
     /// What the machine is given next, and when.

@@ -21,8 +21,8 @@ use crate::envelope::Envelope;
 ///
 /// Counts on whenever an input, an effect or an event is added or can't be read any more as it was. (2: meters,
 /// revisions of a task, conditions. 3: changes of the tools as differences, accounts, questions to people.
-/// 4: each line carries the hash of the line before.)
-pub const VERSION: u32 = 4;
+/// 4: each line carries the hash of the line before. 5: what a second model says of a plan, the name of the model.)
+pub const VERSION: u32 = 5;
 /// Longest line, in bytes. An outcome of a tool may have 4 MiB, and twice that or more once it is escaped; what is longer
 /// is cut.
 pub(super) const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
@@ -102,6 +102,9 @@ pub enum Entry<'a> {
     Setup {
         /// Everything that the machine is made of.
         setup: Box<Cow<'a, MissionSetup>>,
+        /// The model that is asked, as people name it. Empty on tapes that were recorded before it was noted.
+        #[serde(default, skip_serializing_if = "str::is_empty")]
+        model: Cow<'a, str>,
     },
     /// What the machine was given.
     Input {
@@ -365,7 +368,10 @@ fn text(entry: &Entry<'_>) -> String {
         Entry::Opened { cortex, dry_run: true, .. } => {
             format!("DRY RUN, recorded by cortex {cortex}: what acts was not called, and nothing moved")
         }
-        Entry::Setup { setup } => format!("the mission has {}", counted(setup.tools.iter().count(), "tool")),
+        Entry::Setup { setup, model } => {
+            let asks = if model.is_empty() { String::new() } else { format!(" and asks {}", capped(model, SHOWN)) };
+            format!("the mission has {}{asks}", counted(setup.tools.iter().count(), "tool"))
+        }
         Entry::Cut { bytes, .. } => format!("a line of {bytes} bytes was cut"),
         Entry::Repaired { bytes } => format!("the last line was torn by a crash; {bytes} bytes were cut"),
         Entry::Disputed { reason, status, .. } => {

@@ -39,7 +39,7 @@ fn setup() -> MissionSetup {
 async fn recorded(folder: &tempfile::TempDir, mission: &str) -> Folder {
     let tracker = TaskTracker::new();
     let mut tape = Tape::begin(&TapeSettings::at(folder.path()), &envelope(mission), &tracker);
-    tape.setup(&setup());
+    tape.setup(&setup(), "reflex");
     tape.input(Duration::from_millis(1), &Input::Start);
     tape.written().await;
     drop(tape);
@@ -282,7 +282,7 @@ async fn a_rehearsal_is_marked() {
     let tracker = TaskTracker::new();
     let settings = TapeSettings { dry_run: true, ..TapeSettings::at(temporary.path()) };
     let mut tape = Tape::begin(&settings, &envelope(MISSION), &tracker);
-    tape.setup(&setup());
+    tape.setup(&setup(), "reflex");
     tape.written().await;
     let folder = Folder::new(temporary.path().to_owned());
     assert!(folder.summary(&MissionId::new(MISSION)).unwrap().dry_run);

@@ -100,6 +100,11 @@ fn every_scenario_ends_as_it_should() {
             let _ = writeln!(complaints, "\n{}\n  took {:?} by the real clock", told.title, told.took);
         }
     }
+    if world::records() {
+        // What is recorded waits for the disk, and so may come out otherwise on the paused clock.
+        println!("recorded, and not compared:\n{complaints}");
+        return;
+    }
     let (known, false_successes): (Vec<&Told>, Vec<&Told>) =
         suite.iter().filter(|told| is_false_success(told)).partition(|told| told.scenario.known_defect.is_some());
     let false_successes: Vec<&str> = false_successes.iter().map(|told| told.title.as_str()).collect();

@@ -11,7 +11,7 @@ use cortex_core::{CallArguments, ChatModel, ChatReply, ModelCall, ModelError};
 use cortex_model::Reflex;
 use cortex_protocol::mission::Expense;
 use cortex_protocol::{Effect, EffectSource, FailureKind, HaltState, PolicyRule, ToolOutcome, ToolPhase, ToolSpec};
-use cortex_runtime::{Meter, RuntimeConfig};
+use cortex_runtime::{Meter, RuntimeConfig, TapeSettings};
 use cortex_testkit::{Behaviour, FakeObservations, FakeTools, Line, ScriptedModel, tool};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -46,6 +46,18 @@ pub(crate) enum Moment {
     At(Duration),
     /// After the first line of feedback that holds this.
     AfterLine(String),
+}
+
+/// Names a folder in which the missions of all scenarios are recorded, for `cortex eval`. Without it none is.
+const TAPES: &str = "CORTEX_SCENARIO_TAPES";
+
+fn tapes() -> Option<std::ffi::OsString> {
+    std::env::var_os(TAPES).filter(|folder| !folder.is_empty())
+}
+
+/// Whether the missions are recorded.
+pub(crate) fn records() -> bool {
+    tapes().is_some()
 }
 
 type Result<T> = std::result::Result<T, String>;
@@ -354,5 +366,6 @@ fn config(table: &LimitsTable) -> RuntimeConfig {
         ..default
     };
     config.model_timeout = table.model_timeout.map_or(config.model_timeout, Duration::from_secs_f64);
+    config.tape = tapes().map(TapeSettings::at);
     config
 }

@@ -41,6 +41,7 @@ struct Figures {
     model_requests: Family<Of, Counter>,
     model_tokens: Family<Of, Counter>,
     model_seconds: Histogram,
+    plan_opinions: Family<Of, Counter>,
     tool_calls: Family<OfTool, Counter>,
     tool_seconds: Seconds,
     components: Family<Of, Gauge>,
@@ -76,6 +77,7 @@ impl Metrics {
             model_requests: Family::default(),
             model_tokens: Family::default(),
             model_seconds: seconds_of_calls(),
+            plan_opinions: Family::default(),
             tool_calls: Family::default(),
             tool_seconds: Family::new_with_constructor(seconds_of_calls),
             components: Family::default(),
@@ -97,6 +99,8 @@ impl Metrics {
         registry.register("model_tokens", "Tokens that the model read and wrote", f.model_tokens.clone());
         let help = "Time from a request to the model's answer";
         registry.register_with_unit("model_latency", help, Unit::Seconds, f.model_seconds.clone());
+        let help = "Plans with which a second model was compared, by what it says";
+        registry.register("plan_opinions", help, f.plan_opinions.clone());
         registry.register("tool_calls", "Calls of tools that have ended, by what came of them", f.tool_calls.clone());
         registry.register_with_unit(
             "tool_latency",
@@ -130,8 +134,11 @@ impl Metrics {
         figures.model_seconds.observe(took.as_secs_f64());
         let outcome = match reply {
             Ok(reply) => {
-                figures.model_tokens.get_or_create(&of("kind", "prompt")).inc_by(reply.prompt_tokens);
-                figures.model_tokens.get_or_create(&of("kind", "completion")).inc_by(reply.completion_tokens);
+                let second = reply.second.as_deref().map(|second| (second.prompt_tokens, second.completion_tokens));
+                for (prompt, completion) in [(reply.prompt_tokens, reply.completion_tokens)].into_iter().chain(second) {
+                    figures.model_tokens.get_or_create(&of("kind", "prompt")).inc_by(prompt);
+                    figures.model_tokens.get_or_create(&of("kind", "completion")).inc_by(completion);
+                }
                 "answered".to_owned()
             }
             Err(error) => labels::word(&error.kind),
@@ -155,6 +162,9 @@ impl Metrics {
                 if let Some(outcome) = &report.outcome {
                     self.tool_called(&report.tool, outcome, report.duration);
                 }
+            }
+            MissionEvent::PlanCompared { opinion, .. } => {
+                self.0.plan_opinions.get_or_create(&of("opinion", labels::word(opinion))).inc();
             }
             MissionEvent::Researched { tool, outcome, .. } => self.tool_called(tool, outcome, None),
             MissionEvent::Finished { result } => {
@@ -256,6 +266,7 @@ fn gauge(count: usize) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use cortex_protocol::PlanOpinion;
     use serde_json::Value;
 
     use super::*;
@@ -266,6 +277,11 @@ mod tests {
         let reply = ChatReply { prompt_tokens: 30, completion_tokens: 4, ..ChatReply::default() };
         metrics.model_answered(Duration::from_millis(20), &Ok(reply));
         metrics.tool_called(&"base.go_to".into(), &ToolOutcome::success(Value::Null), Some(Duration::from_secs(2)));
+        metrics.mission_event(&MissionEvent::PlanCompared {
+            model: "second".to_owned(),
+            opinion: PlanOpinion::NoAnswer,
+            told: "it is late".to_owned(),
+        });
         metrics.monitor_event(&MonitorEvent::AttemptBegan {
             component: "base".into(),
             action: cortex_recipe::ActionName::new("restart"),
@@ -279,6 +295,7 @@ mod tests {
             "cortex_tool_calls_total{tool=\"base.go_to\",outcome=\"succeeded\"} 1",
             "cortex_tool_latency_seconds_count{tool=\"base.go_to\"} 1",
             "cortex_component_attempts_total{component=\"base\"} 1",
+            "cortex_plan_opinions_total{opinion=\"no_answer\"} 1",
             "cortex_stopped 0",
         ] {
             assert!(text.contains(expected), "'{expected}' is not in\n{text}");

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use cortex_protocol::{CloudEvent, Decision, LogLevel, MissionEvent, MissionId, StepStatus};
+use cortex_protocol::{CloudEvent, Decision, LogLevel, MissionEvent, MissionId, PlanOpinion, StepStatus};
 
 use crate::text::one_line;
 
@@ -81,8 +81,10 @@ pub(crate) fn tone(event: &MissionEvent) -> Tone {
         | MissionEvent::ToolsOffered { .. }
         | MissionEvent::Compacted { .. }
         | MissionEvent::Researching { .. } => Tone::Quiet,
+        MissionEvent::PlanCompared { opinion: PlanOpinion::Same | PlanOpinion::NoAnswer, .. } => Tone::Quiet,
         MissionEvent::ModelMistake { .. }
         | MissionEvent::ModelChanged { .. }
+        | MissionEvent::PlanCompared { .. }
         | MissionEvent::PlanDoubted { .. }
         | MissionEvent::Correcting { .. }
         | MissionEvent::Retrying { .. }

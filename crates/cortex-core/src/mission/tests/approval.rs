@@ -4,6 +4,7 @@ use cortex_protocol::question::{ApprovalScope, Subject};
 use cortex_protocol::{Answer, EffectSource, Origin, PolicyVerdict, QuestionNumber, QuestionOutcome};
 
 use super::*;
+use crate::chat::{SecondOpinion, SecondVerdict};
 use crate::condition::Verdict;
 use crate::mission::{ConfirmationArguments, PolicySetup};
 use crate::policy::{Policy, PolicySettings, RobotState};
@@ -98,6 +99,47 @@ fn a_doubt_ends_with_its_plan_and_a_no_to_it_is_told_to_the_model() {
     story.give(answered(1, deny("I meant the other one.")));
     assert!(format!("{:?}", story.requests[1].messages).contains("I meant the other one."));
     assert_eq!((story.invoked_tools(), story.questions.len()), (vec!["base.go"], 1), "the second plan is not doubted");
+}
+
+fn seconded(verdict: SecondVerdict, doubts: bool) -> ChatReply {
+    let second = SecondOpinion {
+        model: "second".to_owned(),
+        verdict,
+        doubts,
+        prompt_tokens: 30,
+        completion_tokens: 3,
+        tokens_estimated: false,
+    };
+    ChatReply { second: Some(Box::new(second)), ..calls(&[("base-go", json!({"x": 1}))]) }
+}
+
+#[test]
+fn a_plan_that_a_second_model_would_not_have_made_waits_for_a_person_where_that_is_wanted() {
+    let other = || SecondVerdict::Other { told: "it would do nothing that moves".to_owned() };
+    let told = "second plans otherwise: it would do nothing that moves".to_owned();
+    for (doubts, invoked, questions) in [(true, 0, 1), (false, 1, 0)] {
+        let mut story = story().model(seconded(other(), doubts)).model_says("EXECUTE").model_says("Done.");
+        story.give(Input::Start);
+        assert_eq!((story.invoked.len(), story.questions.len()), (invoked, questions), "{:#?}", story.lines);
+        assert!(story.lines.contains(&told), "{:#?}", story.lines);
+        assert!(!doubts || story.questions[0].text.contains(&told), "{:?}", story.questions);
+    }
+}
+
+#[test]
+fn a_second_model_that_agrees_or_gives_no_answer_asks_nobody() {
+    let late = SecondVerdict::NoAnswer { because: "it is late".to_owned() };
+    for (verdict, line) in [
+        (SecondVerdict::Same, Some("second plans the same")),
+        (late, Some("second does not plan along: it is late")),
+        (SecondVerdict::NotCompared, None),
+    ] {
+        let mut story = story().model(seconded(verdict, true)).model_says("EXECUTE").model_says("Done.");
+        story.give(Input::Start);
+        assert_eq!((story.invoked.len(), story.questions.len()), (1, 0), "{:#?}", story.lines);
+        let told = story.lines.iter().find(|line| line.starts_with("second "));
+        assert_eq!(told.map(String::as_str), line);
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use cortex_protocol::mission::Expense;
 use proptest::prelude::*;
 
 use super::*;
-use crate::chat::ModelUsed;
+use crate::chat::{ModelUsed, SecondOpinion, SecondVerdict};
 use crate::ports::ModelErrorKind;
 
 fn go(place: &str) -> (&'static str, Value) {
@@ -61,6 +61,30 @@ fn each_model_of_several_is_told_once_and_paid_by_its_own_prices() {
         ["small answers instead of hosted: hosted: it\\nis down", "hosted answers again"]
     );
     assert!((story.result().usage.cost - 32.0).abs() < 1e-9, "{}", story.result().usage.cost);
+}
+
+#[test]
+fn a_second_model_that_plans_along_is_paid_by_its_own_prices() {
+    let second = SecondOpinion {
+        model: "second".to_owned(),
+        verdict: SecondVerdict::Same,
+        doubts: true,
+        prompt_tokens: 1_000_000,
+        completion_tokens: 0,
+        tokens_estimated: true,
+    };
+    let plan = ChatReply { prompt_tokens: 1_000_000, second: Some(Box::new(second)), ..calls(&[go("kitchen")]) };
+    let story = Story::with("go", robot(), |limits| {
+        limits.prices = Prices { prompt: 10.0, completion: 0.0 };
+        limits.other_prices.insert("second".to_owned(), Prices { prompt: 1.0, completion: 0.0 });
+    })
+    .model(plan)
+    .model(says("EXECUTE"))
+    .model(says("There."))
+    .start();
+    let usage = story.result().usage;
+    assert!((usage.cost - 11.0).abs() < 1e-9, "{}", usage.cost);
+    assert_eq!((usage.model_calls, usage.prompt_tokens, usage.tokens_estimated), (3, 2_000_000, true));
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn another_end_than_that_of_the_result_is_found() {
 fn of_a_tape_of_an_older_format_is_said_that_it_carries_no_hashes() {
     let mut lines = unlinked();
     let opened = String::from_utf8(lines[0].clone()).unwrap();
-    lines[0] = opened.replace(&format!("\"version\":{VERSION}"), "\"version\":3").into_bytes();
+    lines[0] = opened.replace(&format!("\"version\":{FIRST_VERSION}"), "\"version\":3").into_bytes();
     assert_eq!(found(&lines), Some(Integrity::NoHashes));
     // What this Cortex adds to it carries the hash of the line before; the rest still carries none.
     let temporary = tempfile::tempdir().unwrap();
