@@ -46,6 +46,7 @@ pub mod robot_port;
 pub mod said;
 mod schedule;
 pub mod selection;
+mod skill_port;
 pub mod step_groups;
 mod tool_definition;
 pub mod toolset;
@@ -73,4 +74,5 @@ pub use ports::{
 };
 pub use robot_port::{RobotPort, RobotSightStream};
 pub use schedule::{collide, may_collide};
+pub use skill_port::SkillPort;
 pub use toolset::{ArgumentsError, ToolChanges, ToolSet, ToolSetError};
