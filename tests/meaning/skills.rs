@@ -57,7 +57,7 @@ fn with_words() -> tempfile::TempDir {
     root
 }
 
-/// The words were written by somebody who knew the skills, and of the tasks about one in twenty.
+/// The words were written by somebody who knew the skills, and had seen one in ten of the tasks.
 #[tokio::test]
 async fn skills_that_name_their_words_fire_for_most_of_the_tasks_they_are_for() {
     let folder = with_words();

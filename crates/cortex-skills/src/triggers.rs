@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn each_trigger_fires_for_what_it_names_and_for_nothing_else() {
-        let clean = ContextQuery::new("the ladies' toilets need wiping", TaskClass::Action);
+        let clean = ContextQuery::new("the ladies' toilets need cleaning", TaskClass::Action);
         assert_eq!(reason(WORDS, "clean|wipe toilet|bathroom", &clean), Some(Reason::Words));
         assert_eq!(reason(WORDS, "clean bathroom; mop", &clean), None);
         assert_eq!(reason(CLASSES, "Body, action", &clean), Some(Reason::Class));
