@@ -26,7 +26,7 @@ async fn measured(source: &SkillSource) -> Fired {
     for line in table("tasks.tsv") {
         let [task, right] = &line[..] else { panic!("{line:?}") };
         let right: BTreeSet<&str> = right.split(',').filter(|name| *name != "-").collect();
-        let query = ContextQuery { task: task.clone(), revisions: Vec::new(), class: classify(task) };
+        let query = ContextQuery::new(task.clone(), classify(task));
         let passages = source.gather(&query).await.expect("the skills");
         let found: BTreeSet<&str> = passages.iter().map(|passage| passage.place.as_str()).collect();
         fired.wanted += right.len();
@@ -37,6 +37,38 @@ async fn measured(source: &SkillSource) -> Fired {
         }
     }
     fired
+}
+
+/// The skills of the set with `cortex-words`, in a folder of their own.
+fn with_words() -> tempfile::TempDir {
+    let root = tempfile::tempdir().expect("a folder");
+    for line in table("triggers.tsv") {
+        let [name, words] = &line[..] else { panic!("{line:?}") };
+        let text = std::fs::read_to_string(set("skills").join(name).join("SKILL.md")).expect("the skill");
+        let trigger = format!("  cortex-words: {words:?}\n");
+        let text = match text.split_once("metadata:\n") {
+            Some((before, after)) => format!("{before}metadata:\n{trigger}{after}"),
+            None => text.replacen("\n---\n", &format!("\nmetadata:\n{trigger}---\n"), 1),
+        };
+        let folder = root.path().join(name);
+        std::fs::create_dir(&folder).expect("a folder");
+        std::fs::write(folder.join("SKILL.md"), text).expect("a file");
+    }
+    root
+}
+
+/// The words were written by somebody who knew the skills, and had seen one in ten of the tasks.
+#[tokio::test]
+async fn skills_that_name_their_words_fire_for_most_of_the_tasks_they_are_for() {
+    let folder = with_words();
+    let folders = Arc::new(SkillFolders::new(vec![folder.path().to_owned()]));
+    assert_eq!(folders.read().troubles, []);
+    let plain = measured(&SkillSource::new(Arc::new(SkillFolders::new(vec![set("skills")])))).await;
+    let named = measured(&SkillSource::new(folders)).await;
+    println!("without words {plain:?}, with words of their own {named:?}");
+    assert_eq!((named.wanted, named.without), (130, 80));
+    assert!(named.rightly >= 4 * plain.rightly, "without {plain:?}, with {named:?}");
+    assert!(named.in_vain * 5 <= named.without, "too often in vain: {named:?}");
 }
 
 #[tokio::test]

@@ -113,3 +113,81 @@ async fn a_model_reads_a_skill_by_its_name_where_no_rule_finds_it() {
     assert!(told[2].contains("Go quietly, and say nothing."), "{}", told[2]);
     assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["base.go_to"; 2]), "nobody is asked: {sent:#?}");
 }
+
+/// What the list says of a skill.
+async fn listed(test_robot: &TestRobot, name: &str) -> String {
+    let (code, told, complained) = test_robot.run("cortex", &["skill", "list"]).await;
+    assert_eq!(code, Some(0), "{complained}");
+    let lines: Vec<&str> = told.lines().skip_while(|line| !line.starts_with(&format!("{name}  "))).take(3).collect();
+    lines.join("\n")
+}
+
+#[tokio::test]
+async fn of_two_skills_for_one_task_the_one_that_has_worked_is_followed_also_after_a_restart() {
+    let (mut test_robot, skills) = robot();
+    write(&skills, "a-round", &ROUND.replace("night-round", "a-round"));
+    write(&skills, "b-round", &ROUND.replace("night-round", "b-round").replace("2. look around\n", ""));
+    test_robot.start("sim", "cortex-sim", &[]).await;
+    test_robot.start_cortex(&["--model", "reflex"]).await;
+    let round = "make the night round in the kitchen";
+    let sent = test_robot.send(round).await;
+    assert_eq!(sent.started(), ["base.go_to", "camera.look", "base.go_to"], "the first by name: {sent:#?}");
+    test_robot.process("cortex").wait_for_log("counted for the skills a-round: succeeded", 1).await;
+    assert!(listed(&test_robot, "a-round").await.contains("1 succeeded, 0 failed"));
+    assert!(listed(&test_robot, "b-round").await.contains("not tried yet"));
+
+    let mission = sent.events[0]["subject"].as_str().expect("a mission").to_owned();
+    let (code, _, complained) = test_robot.run("cortex", &["dispute", &mission, "that was not it"]).await;
+    assert_eq!(code, Some(0), "{complained}");
+    test_robot.process("cortex").wait_for_log("counted for the skills a-round: disputed", 1).await;
+    assert!(listed(&test_robot, "a-round").await.contains("0 succeeded, 0 failed, 1 disputed"));
+    let sent = test_robot.send(round).await;
+    assert_eq!(sent.started(), ["base.go_to", "base.go_to"], "the other one: {sent:#?}");
+    test_robot.process("cortex").wait_for_log("counted for the skills b-round: succeeded", 1).await;
+
+    test_robot.end("cortex");
+    test_robot.start_cortex(&["--model", "reflex"]).await;
+    let sent = test_robot.send(round).await;
+    assert_eq!(sent.started(), ["base.go_to", "base.go_to"], "it is kept: {sent:#?}");
+    test_robot.process("cortex").wait_for_log("counted for the skills b-round: succeeded", 1).await;
+    assert!(listed(&test_robot, "b-round").await.contains("2 succeeded, 0 failed"));
+    let (code, ..) = test_robot.run("cortex", &["skill", "forget", "b-round"]).await;
+    assert_eq!((code, listed(&test_robot, "b-round").await.contains("not tried yet")), (Some(0), true));
+}
+
+#[tokio::test]
+async fn what_a_model_did_three_times_is_proposed_and_done_without_a_model_once_a_person_says_yes() {
+    let (mut test_robot, _) = robot();
+    test_robot.start("sim", "cortex-sim", &[]).await;
+    let tour = |place: &str| {
+        let plan = [("base-go_to", json!({"place": place})), ("camera-look", json!({}))];
+        [calls(plan), says("EXECUTE"), says("EXECUTE"), says("All is well.")]
+    };
+    let model = model(["kitchen", "bedroom", "office"].into_iter().flat_map(tour)).await;
+    test_robot.start_cortex_with(&model).await;
+    let name = "learned-make-a-tour-of-the";
+    for (number, place) in ["kitchen", "bedroom", "office"].into_iter().enumerate() {
+        assert_eq!(listed(&test_robot, name).await, "", "{number} times may be chance");
+        let sent = test_robot.send(&format!("please make a tour of the {place}")).await;
+        assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["base.go_to", "camera.look"]), "{sent:#?}");
+    }
+    test_robot.process("cortex").wait_for_log(&format!("skill proposed: {name}"), 1).await;
+    assert!(listed(&test_robot, name).await.contains("proposed: off until `cortex skill accept`"));
+    let (_, shown, _) = test_robot.run("cortex", &["skill", "show", name]).await;
+    assert!(shown.contains("say: make a tour of the {place}"), "{shown}");
+
+    test_robot.end("cortex");
+    test_robot.start_cortex(&["--model", "reflex"]).await;
+    let task = "make a tour of the living room";
+    let sent = test_robot.send(task).await;
+    assert_eq!((sent.status(), sent.started()), ("failed", Vec::new()), "a proposal does nothing: {sent:#?}");
+    assert!(!sent.lines().join("\n").contains(name), "and nobody is told of it: {:#?}", sent.lines());
+    let (code, told, _) = test_robot.run("cortex", &["skill", "accept", name]).await;
+    assert_eq!(code, Some(0), "{told}");
+    let sent = test_robot.send(task).await;
+    assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["base.go_to", "camera.look"]), "{sent:#?}");
+    let (code, told, _) = test_robot.run("cortex", &["skill", "reject", name]).await;
+    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(test_robot.send(task).await.status(), "failed");
+    assert!(listed(&test_robot, name).await.contains("off: somebody said no"));
+}

@@ -7,3 +7,4 @@ mod page_by_hand;
 mod page_incident;
 mod page_memory;
 mod page_robot;
+mod page_skills;

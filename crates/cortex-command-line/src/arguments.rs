@@ -218,12 +218,31 @@ pub struct SkillArguments {
 
 #[derive(Debug, Subcommand)]
 pub enum SkillCommand {
-    /// What there is, how it is asked for, and what is not used although it should be.
+    /// What there is, how it is asked for, how well it works, and what is not used although it should be.
     List,
-    /// One skill: where it is, how it is asked for, its steps and its words.
+    /// One skill: where it is, when it fires, its steps, how well it works, and its words.
     Show {
         /// Its name.
         name: String,
+    },
+    /// Say yes to a skill that the robot has learned: it is used from the next task on.
+    Accept {
+        /// Its name.
+        name: String,
+    },
+    /// Say no to a skill that the robot has learned: it is not used, and not proposed again.
+    Reject {
+        /// Its name.
+        name: String,
+    },
+    /// Forget how well a skill works, and the skill itself where the robot has learned it.
+    Forget {
+        /// Its name.
+        #[arg(conflicts_with = "everything")]
+        name: Option<String>,
+        /// Forget how well all skills work, all that are proposed, and all that somebody said no to.
+        #[arg(long)]
+        everything: bool,
     },
     /// What is wrong with skills: of these files and folders, or of all that the robot would use.
     Check {

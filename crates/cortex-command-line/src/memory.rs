@@ -11,6 +11,7 @@ use anyhow::Context as _;
 use cortex_config::{self as config, MapChoice, MemorySettings};
 use cortex_embedding::LocalEmbedder;
 use cortex_memory::{Forget, Memory, Now, Observation, Rebuilt, Source, SourceKind, Standing, render};
+use cortex_skills::SkillState;
 
 use crate::arguments::{MemoryArguments, MemoryCommand};
 use crate::recipe_layer::layers;
@@ -19,7 +20,8 @@ use crate::recipe_layer::layers;
 const FACTS: usize = 20;
 
 pub(crate) async fn memory(arguments: MemoryArguments) -> anyhow::Result<ExitCode> {
-    let Some((settings, embedding)) = settings(&arguments)? else { return Ok(ExitCode::FAILURE) };
+    let Some(kept) = kept(&arguments)? else { return Ok(ExitCode::FAILURE) };
+    let Kept { memory: settings, embedding, skills } = kept;
     let MemorySettings { file, rules, map, .. } = settings;
     let wall_ms = u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis())?;
     let map = match map {
@@ -59,7 +61,10 @@ pub(crate) async fn memory(arguments: MemoryArguments) -> anyhow::Result<ExitCod
             memory.add(vec![Observation::note(thing, relation, value, source, wall_ms)]).await?;
             say(&["noted".to_owned()])
         }
-        MemoryCommand::Forget { everything: true, .. } => forget(&memory, Forget::Everything).await,
+        MemoryCommand::Forget { everything: true, .. } => {
+            forget_skills(skills)?;
+            forget(&memory, Forget::Everything).await
+        }
         MemoryCommand::Forget { name: Some(name), .. } => forget(&memory, Forget::Subject(name)).await,
         MemoryCommand::Forget { name: None, everything: false } => {
             anyhow::bail!("name what is to be forgotten, or give --everything")
@@ -88,15 +93,25 @@ async fn with_meaning(memory: Memory, embedding: Option<PathBuf>) -> anyhow::Res
     Ok(memory)
 }
 
-/// How the memory was set up, and the folder of the model that finds by meaning. None: the recipe has mistakes, which were told.
-fn settings(arguments: &MemoryArguments) -> anyhow::Result<Option<(MemorySettings, Option<PathBuf>)>> {
+/// What the robot keeps, as its configuration has it.
+struct Kept {
+    memory: MemorySettings,
+    /// The folder of the model that finds by meaning.
+    embedding: Option<PathBuf>,
+    /// The folder of how well skills work, and of those that were learned.
+    skills: Option<PathBuf>,
+}
+
+/// Reads the configuration. None: the recipe has mistakes, which were told.
+fn kept(arguments: &MemoryArguments) -> anyhow::Result<Option<Kept>> {
     let Some(layers) = layers(arguments.config.as_deref(), arguments.recipe.as_deref())? else { return Ok(None) };
-    let settings = config::memory(&layers)?;
-    let settings = match &arguments.file {
-        Some(file) => MemorySettings { file: file.clone(), ..settings },
-        None => settings,
+    let memory = config::memory(&layers)?;
+    let memory = match &arguments.file {
+        Some(file) => MemorySettings { file: file.clone(), ..memory },
+        None => memory,
     };
-    Ok(Some((settings, config::embedding_folder(&layers)?)))
+    let skills = config::skills(&layers)?.and_then(|skills| skills.state);
+    Ok(Some(Kept { memory, embedding: config::embedding_folder(&layers)?, skills }))
 }
 
 async fn recalled(memory: &Memory, text: &str, now: &Now) -> anyhow::Result<Vec<String>> {
@@ -110,6 +125,17 @@ async fn recalled(memory: &Memory, text: &str, now: &Now) -> anyhow::Result<Vec<
 async fn all_of(memory: &Memory, name: &str, now: &Now) -> anyhow::Result<Vec<String>> {
     let Some(entity) = memory.entity_query(name, FACTS, now).await? else { return Ok(Vec::new()) };
     Ok(entity.facts.iter().chain(&entity.named_by).map(render::fact).collect())
+}
+
+/// How well skills work goes with the rest, and so do those that were made of what was done and are not used.
+fn forget_skills(folder: Option<PathBuf>) -> anyhow::Result<()> {
+    let Some(state) = folder.map(SkillState::new) else { return Ok(()) };
+    let had_outcomes = state.outcomes.forget(None)?;
+    let had_proposals = state.learned.forget(None)?;
+    if had_outcomes || had_proposals {
+        println!("forgotten: how well skills work, and the skills that were proposed");
+    }
+    Ok(())
 }
 
 async fn forget(memory: &Memory, what: Forget) -> anyhow::Result<ExitCode> {

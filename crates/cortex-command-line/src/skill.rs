@@ -4,10 +4,12 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use cortex_config as config;
+use cortex_protocol::skill_view::{SkillDecision, SkillStanding, SkillView, SkillsView};
 use cortex_recipe_file::folder_of;
-use cortex_skills::{FILE, Skill, SkillFolders, Skills};
+use cortex_skills::{FILE, SkillFolders, SkillState, Skills, SkillsForPeople};
 
 use crate::arguments::{SkillArguments, SkillCommand};
 use crate::recipe_layer::layers;
@@ -20,61 +22,123 @@ const SHOWN: usize = 100;
 pub(crate) fn skill(arguments: &SkillArguments) -> anyhow::Result<ExitCode> {
     let recipe = arguments.recipe.as_deref();
     let Some(layers) = layers(arguments.config.as_deref(), recipe)? else { return Ok(ExitCode::FAILURE) };
+    if let SkillCommand::Check { paths } = &arguments.command
+        && !paths.is_empty()
+    {
+        return check(paths);
+    }
+    let Some(config::SkillSettings { folders, state }) = config::skills(&layers)? else {
+        anyhow::bail!("skills are switched off: the configuration has skills.enable_skills = false");
+    };
+    let state = state.map(SkillState::new);
     let beside = recipe.map(|recipe| folder_of(recipe).join(BESIDE_RECIPE));
-    let configured = config::skill_folders(&layers)?;
-    anyhow::ensure!(
-        configured.is_some() || matches!(&arguments.command, SkillCommand::Check { paths } if !paths.is_empty()),
-        "skills are switched off: the configuration has skills.enable_skills = false"
-    );
-    let folders: Vec<PathBuf> = beside.into_iter().chain(configured.unwrap_or_default()).collect();
+    let learned = state.as_ref().map(|state| state.learned.accepted());
+    let folders: Vec<PathBuf> = beside.into_iter().chain(folders).chain(learned).collect();
     match &arguments.command {
-        SkillCommand::List => list(&SkillFolders::new(folders.clone()).read(), &folders),
-        SkillCommand::Show { name } => show(&SkillFolders::new(folders).read(), name),
-        SkillCommand::Check { paths } if paths.is_empty() => {
+        SkillCommand::List => list(&SkillsForPeople::new(opened(folders.clone()), state).view(), &folders),
+        SkillCommand::Show { name } => show(folders, state, name),
+        SkillCommand::Accept { name } => decide(state, name, SkillDecision::Accept),
+        SkillCommand::Reject { name } => decide(state, name, SkillDecision::Reject),
+        SkillCommand::Forget { name: None, everything: false } => {
+            anyhow::bail!("name the skill of which is to be forgotten how well it works, or give --everything")
+        }
+        SkillCommand::Forget { name, .. } => forget(state, name.as_deref()),
+        SkillCommand::Check { .. } => {
             let found = SkillFolders::new(folders).read();
             let good: Vec<String> = found.skills.iter().map(|found| found.file.display().to_string()).collect();
             let bad = found.troubles.iter().map(|trouble| format!("{}: {}", trouble.file.display(), trouble.problem));
             checked(&good, &bad.collect::<Vec<_>>())
         }
-        SkillCommand::Check { paths } => check(paths),
     }
 }
 
-fn list(found: &Skills, folders: &[PathBuf]) -> anyhow::Result<ExitCode> {
+fn opened(folders: Vec<PathBuf>) -> Arc<SkillFolders> {
+    Arc::new(SkillFolders::new(folders))
+}
+
+fn list(view: &SkillsView, folders: &[PathBuf]) -> anyhow::Result<ExitCode> {
     let mut output = std::io::stdout().lock();
-    if found.skills.is_empty() {
+    if view.skills.is_empty() {
         let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
         writeln!(output, "No skills yet. Write NAME/{FILE} in one of: {}", folders.join(", "))?;
     }
-    for found in &found.skills {
-        let Skill { name, description, phrases, procedure, .. } = found.skill.as_ref();
-        writeln!(output, "{name}  {}", cortex_core::fragment::one_line(description, SHOWN))?;
+    for SkillView { name, description, standing, is_learned, phrases, steps, counts, .. } in &view.skills {
+        let standing = match standing {
+            SkillStanding::On if *is_learned => "  [learned]",
+            SkillStanding::On => "",
+            SkillStanding::Proposed => "  [proposed: off until `cortex skill accept`]",
+            SkillStanding::Off => "  [off: somebody said no]",
+        };
+        writeln!(output, "{name}{standing}  {}", cortex_core::fragment::one_line(description, SHOWN))?;
         if !phrases.is_empty() {
-            let how = if procedure.is_empty() { "" } else { "; also without a model" };
+            let how = if steps.is_empty() { "" } else { "; also without a model" };
             writeln!(output, "    say: {}{how}", phrases.join(" / "))?;
         }
+        writeln!(output, "    {counts}")?;
     }
-    for trouble in &found.troubles {
-        writeln!(output, "not used: {}: {}", trouble.file.display(), trouble.problem)?;
+    for trouble in &view.troubles {
+        writeln!(output, "not used: {trouble}")?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(found: &Skills, name: &str) -> anyhow::Result<ExitCode> {
-    let Some(found) = found.skills.iter().find(|found| found.skill.name == name) else {
+fn show(folders: Vec<PathBuf>, state: Option<SkillState>, name: &str) -> anyhow::Result<ExitCode> {
+    let of_name = |found: Skills| found.skills.into_iter().find(|found| found.skill.name == name);
+    let learned = |standing| of_name(state.as_ref()?.learned.read(standing));
+    let (found, standing) = if let Some(found) = of_name(SkillFolders::new(folders).read()) {
+        (found, "on")
+    } else if let Some(found) = learned(SkillStanding::Proposed) {
+        (found, "proposed: off until `cortex skill accept`; edit the file first if it is not right")
+    } else if let Some(found) = learned(SkillStanding::Off) {
+        (found, "off: somebody said no")
+    } else {
         anyhow::bail!("there is no skill '{name}'; `cortex skill list` names all, and what is wrong with others");
     };
     let skill = &found.skill;
     let mut output = std::io::stdout().lock();
     writeln!(output, "{}\n{}\n", found.file.display(), skill.description)?;
+    writeln!(output, "it is {standing}")?;
+    let outcomes = state.map(|state| state.outcomes.known()).unwrap_or_default();
+    writeln!(output, "its tasks: {}", outcomes.of(name))?;
     for phrase in &skill.phrases {
         writeln!(output, "say: {phrase}")?;
+    }
+    for fires in skill.triggers.told() {
+        writeln!(output, "it fires {fires}")?;
     }
     for (number, step) in skill.procedure.iter().enumerate() {
         writeln!(output, "step {}: {step}", number + 1)?;
     }
+    for mission in skill.learned_from() {
+        writeln!(output, "learned from {mission}: cortex tape show {mission}")?;
+    }
     writeln!(output, "\n{}", skill.body)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn decide(state: Option<SkillState>, name: &str, decision: SkillDecision) -> anyhow::Result<ExitCode> {
+    kept(state)?.learned.decide(name, decision)?;
+    match decision {
+        SkillDecision::Accept => println!("'{name}' is used from the next task on"),
+        SkillDecision::Reject => println!("'{name}' is not used"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn forget(state: Option<SkillState>, name: Option<&str>) -> anyhow::Result<ExitCode> {
+    let state = kept(state)?;
+    let had_outcomes = state.outcomes.forget(name)?;
+    let had_skill = state.learned.forget(name)?;
+    if had_outcomes || had_skill {
+        println!("forgotten");
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprintln!("cortex: there is nothing to forget; `cortex skill list` shows what is known");
+    Ok(ExitCode::FAILURE)
+}
+
+fn kept(state: Option<SkillState>) -> anyhow::Result<SkillState> {
+    state.ok_or_else(|| anyhow::anyhow!("nothing is learned: the configuration has skills.learned = \"off\""))
 }
 
 /// Checks files, folders of skills, and folders of folders.

@@ -61,9 +61,10 @@ use policy::{ApprovalConfig, PolicyConfig};
 pub use redacted::without_secrets;
 pub use secret_place::SecretPlace;
 use shadow::ShadowConfig;
+pub use skills::SkillSettings;
 use skills::SkillsConfig;
 pub use sources::Sources;
-pub use tables::{embedding_folder, knowledge, memory, prices, skill_folders, tape_folder, wording_file};
+pub use tables::{embedding_folder, knowledge, memory, prices, skills, tape_folder, wording_file};
 use tape::TapeConfig;
 pub use watch::WatchSettings;
 use watch::{MetricsConfig, WatchdogConfig};
@@ -245,8 +246,8 @@ pub struct Resolved {
     pub embedding: Option<PathBuf>,
     /// What the robot remembers. None: nothing.
     pub memory: Option<MemorySettings>,
-    /// Where skills are, the folder that counts most first. None: none are used.
-    pub skills: Option<Vec<PathBuf>>,
+    /// The skills, and what is kept of them. None: none are used.
+    pub skills: Option<SkillSettings>,
     /// The page for people. None: there is none.
     pub web: Option<PageSettings>,
     /// Which messages are kept for incidents. None: none are.
@@ -330,6 +331,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
     let model: ModelChoice =
         config.model.parse().map_err(|error| anyhow::anyhow!("configuration: model (from {model_origin}): {error}"))?;
     let tape = tape::settings(&config.tape)?;
+    let skills = skills::settings(&config.skills, &config.robot, &tape.directory)?;
     let knowledge = knowledge::settings(&config.knowledge, &config.keys, &config.robot, &tape.directory)?;
     let memory = memory::settings(&config.memory, &config.robot, &tape.directory)?;
     let endpoint = ModelSettings {
@@ -401,7 +403,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         knowledge,
         embedding: embedding::folder(&config.embedding)?,
         memory,
-        skills: skills::folders(&config.skills)?,
+        skills,
         web,
         incident,
         model_origin,

@@ -13,7 +13,7 @@ use crate::embedding::{self, EmbeddingConfig};
 use crate::knowledge::{self, KnowledgeConfig, KnowledgeSettings};
 use crate::memory::{self, MemoryConfig, MemorySettings};
 use crate::mission::{self, BudgetConfig};
-use crate::skills::{self, SkillsConfig};
+use crate::skills::{self, SkillSettings, SkillsConfig};
 use crate::tape::{self, TapeConfig};
 use crate::wordings::{self, WordingsConfig};
 
@@ -54,9 +54,10 @@ pub fn memory(layers: &Layers) -> anyhow::Result<MemorySettings> {
     settings.ok_or_else(|| anyhow::anyhow!("configuration: memory is switched off"))
 }
 
-/// Where skills are, the folder that counts most first. None: none are used.
-pub fn skill_folders(layers: &Layers) -> anyhow::Result<Option<Vec<PathBuf>>> {
-    skills::folders(&at::<SkillsConfig>(layers, "skills")?)
+/// The skills of the robot, and what is kept of them. None: none are used.
+pub fn skills(layers: &Layers) -> anyhow::Result<Option<SkillSettings>> {
+    let config: SkillsConfig = at(layers, "skills")?;
+    skills::settings(&config, &at::<String>(layers, "robot")?, &tape_folder(layers)?)
 }
 
 /// The file of what the robot of this name has learnt; `None` if nothing is to be learnt.

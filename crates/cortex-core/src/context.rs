@@ -4,7 +4,7 @@
 //! written by people for this robot, and are followed; they are quoted, too, so that they can't imitate anything else.
 
 use async_trait::async_trait;
-use cortex_protocol::TaskClass;
+use cortex_protocol::{TaskClass, ToolName};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -26,6 +26,32 @@ pub struct ContextQuery {
     pub revisions: Vec<String>,
     /// What kind of thing the task is.
     pub class: TaskClass,
+    /// The tools that the task asks for by sentences which they declare, and those whose steps failed so far; by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolName>,
+    /// What led to this plan, by name: the event of the recipe that gave the task, and those of [`happened`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<String>,
+}
+
+/// What can happen to a task, by the names under which skills wait for it.
+pub mod happened {
+    /// A step of the task failed.
+    pub const STEP_FAILED: &str = "step.failed";
+    /// A person revised the task.
+    pub const TASK_REVISED: &str = "task.revised";
+    /// A person said of a task which had ended that it was not done as it should be.
+    pub const TASK_DISPUTED: &str = "task.disputed";
+    /// All of them.
+    pub const ALL: [&str; 3] = [STEP_FAILED, TASK_REVISED, TASK_DISPUTED];
+}
+
+impl ContextQuery {
+    /// A task of which nothing else is known.
+    #[must_use]
+    pub fn new(task: impl Into<String>, class: TaskClass) -> Self {
+        Self { task: task.into(), revisions: Vec::new(), class, tools: Vec::new(), events: Vec::new() }
+    }
 }
 
 /// A part of what a source has on record.

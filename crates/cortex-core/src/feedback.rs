@@ -155,7 +155,7 @@ pub fn line(event: &MissionEvent) -> String {
         MissionEvent::Queued { ahead } => format!("waiting for {} before this one", counted(*ahead, "task")),
         MissionEvent::Planning { turn, plan: 1 } => format!("planning (turn {turn})"),
         MissionEvent::Planning { turn, .. } => format!("asking for the answer or a further plan (turn {turn})"),
-        MissionEvent::ContextGathered { found, missing } => on_record(found, missing),
+        MissionEvent::ContextGathered { found, missing, .. } => on_record(found, missing),
         MissionEvent::ToolsOffered { offered, left_out } => {
             format!("offering {} of {}", offered.len(), counted(offered.len() + left_out.len(), "tool"))
         }

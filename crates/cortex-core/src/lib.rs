@@ -49,6 +49,7 @@ pub mod said;
 pub mod same_call;
 mod schedule;
 pub mod selection;
+mod skill_port;
 pub mod step_groups;
 mod tool_definition;
 pub mod toolset;
@@ -78,4 +79,5 @@ pub use ports::{
 };
 pub use robot_port::{RobotPort, RobotSightStream};
 pub use schedule::{collide, may_collide};
+pub use skill_port::SkillPort;
 pub use toolset::{ArgumentsError, ToolChanges, ToolSet, ToolSetError};

@@ -22,6 +22,7 @@ use crate::incident_port::IncidentPort;
 use crate::log_port::LogPort;
 use crate::memory_port::MemoryPort;
 use crate::robot_port::RobotPort;
+use crate::skill_port::SkillPort;
 
 /// The one way in for clients, whatever they come by: ROS, a page, the command line.
 #[async_trait]
@@ -97,6 +98,16 @@ pub trait OperatorPort: ClientPort + ControlPort {
     /// What the robot remembers, where it does.
     fn memory(&self) -> Option<Arc<dyn MemoryPort>> {
         None
+    }
+
+    /// The skills of the robot, where it uses any.
+    fn skills(&self) -> Option<Arc<dyn SkillPort>> {
+        None
+    }
+
+    /// Who the robot is, in sentences for people: its name, its body, its places and its sensors. Empty: nothing is known.
+    fn identity(&self) -> String {
+        String::new()
     }
 
     /// What is kept for an incident, where there is a robot.

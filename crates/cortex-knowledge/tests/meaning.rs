@@ -51,7 +51,7 @@ fn knowledge(store: &Arc<SqliteStore>, name: &'static str, habit: Habit) -> Know
 }
 
 async fn told(knowledge: &Knowledge, task: &str) -> Vec<String> {
-    let query = ContextQuery { task: task.to_owned(), revisions: Vec::new(), class: TaskClass::KnowledgeQuestion };
+    let query = ContextQuery::new(task, TaskClass::KnowledgeQuestion);
     let passages = knowledge.gather(&query).await.expect("passages");
     passages.into_iter().map(|passage| passage.place).collect()
 }

@@ -117,7 +117,7 @@ async fn the_planner_is_told_what_means_what_the_task_names() {
     let memory = opened(folder.path(), "m", Habit::Knows).await;
     memory.embed_missing().await.expect("the vectors");
     let source = MemorySource::new(memory, Arc::new(|| None));
-    let query = ContextQuery { task: "fetch my mug".to_owned(), revisions: Vec::new(), class: TaskClass::Action };
+    let query = ContextQuery::new("fetch my mug", TaskClass::Action);
     let passages = source.gather(&query).await.expect("passages");
     let told = passages.iter().find(|passage| passage.place == "red cup").expect("it is told");
     assert!(told.text.starts_with("red cup is at bedroom, as of ") && told.relevance.abs() < f64::EPSILON, "{told:?}");

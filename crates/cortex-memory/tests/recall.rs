@@ -79,7 +79,7 @@ async fn the_planner_is_shown_what_is_known_as_of_when_and_by_whom() {
     household(&memory).await;
     let source = MemorySource::new(memory, Arc::new(|| Some(map("7"))));
     let gather = async |task: &str| {
-        let query = ContextQuery { task: task.to_owned(), revisions: Vec::new(), class: TaskClass::Action };
+        let query = ContextQuery::new(task, TaskClass::Action);
         let mut passages = source.gather(&query).await.expect("passages");
         let bulletin = passages.remove(0);
         assert_eq!(bulletin.place, "bulletin");
@@ -111,7 +111,7 @@ async fn a_poisoned_observation_stays_one_quoted_line_within_its_bound() {
     let claim = is("says", &order);
     memory.add(vec![says(SourceKind::Sensor, "/ocr", camera("poster", claim, 0))]).await.expect("kept");
     let source = MemorySource::new(memory, Arc::new(|| None));
-    let query = ContextQuery { task: "read the poster".to_owned(), revisions: Vec::new(), class: TaskClass::Action };
+    let query = ContextQuery::new("read the poster", TaskClass::Action);
     let passages = source.gather(&query).await.expect("passages");
     assert_eq!(passages.len(), 1);
     assert!(!passages[0].text.contains('\n') && passages[0].text.len() < 600, "{passages:#?}");

@@ -2,7 +2,8 @@
 //!
 //! - `OpenAiModel` (feature `openai`): any OpenAI-compatible endpoint (OpenAI, Ollama, vLLM, llama.cpp), with bounded time,
 //!   retries and reply size;
-//! - [`Reflex`]: the embedded command reader; no model, no network, and no more than it says;
+//! - [`Reflex`]: the embedded command reader; no model, no network, and no more than it says; [`CommandReader`]: what it makes of
+//!   sentences;
 //! - [`Wordings`]: what people have told the command reader that their words mean, in a [`WordingFile`];
 //! - [`ReplayModel`]: what was replied to the same request in a recording;
 //! - [`ModelChoice`]: how a person names one of them, and [`build`]: the model of that name;
@@ -30,7 +31,7 @@ pub use chain::ChainBounds;
 pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL};
 #[cfg(feature = "openai")]
 pub use openai::OpenAiModel;
-pub use reflex::Reflex;
+pub use reflex::{CommandReader, Reflex};
 pub use replay::{RecordedReply, ReplayModel};
 pub use settings::{
     API_KEY_VARIABLE, ApiKey, BuildError, ModelSettings, Streaming, Structured, api_key_from_environment,

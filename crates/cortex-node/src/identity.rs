@@ -41,6 +41,12 @@ impl IdentitySource {
         RobotIdentity { body: self.body(), ..self.configured.clone() }.name_and_body()
     }
 
+    /// All that is known of it now, in sentences. Empty: nothing is.
+    #[must_use]
+    pub fn about(&self) -> String {
+        self.now().about()
+    }
+
     fn body(&self) -> Option<Body> {
         self.body.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -3,7 +3,8 @@
 //! This crate owns the port for clients with what the robot can do at that moment ([`Agent`]), the port for those that show
 //! the robot to people, on whichever runtime they are ([`Operators`]), the managed lifecycle and the
 //! parameters that may change while Cortex runs ([`management`]), the watchdog over the loops of the process, its log, and
-//! what is kept for an incident ([`IncidentKeeper`]), and what feeds the robot's memory ([`OpenMemory`]).
+//! what is kept for an incident ([`IncidentKeeper`]), what feeds the robot's memory ([`OpenMemory`]), and what counts
+//! how well its skills work, and learns new ones ([`SkillKeeper`]).
 //! It does not own missions (`cortex-core`, `cortex-runtime`), services and topics (`cortex-ros`), nor the order in which
 //! all is started and ended (`crates/cortex-on-ros/src/run.rs`).
 //!
@@ -18,6 +19,7 @@ pub mod management;
 mod operators;
 mod remembering;
 mod self_watch;
+mod skill_keeper;
 mod watchdog;
 
 pub use agent::Agent;
@@ -26,3 +28,4 @@ pub use incident::IncidentKeeper;
 pub use operators::Operators;
 pub use remembering::{OpenMemory, Remembering};
 pub use self_watch::{SelfWatch, Watched};
+pub use skill_keeper::SkillKeeper;

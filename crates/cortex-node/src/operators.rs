@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cortex_core::{
     ClientPort, ControlLoss, ControlPort, EventStream, EventWindow, IncidentPort, LogPort, MemoryPort, OperatorPort,
-    OverviewStream, RobotPort,
+    OverviewStream, RobotPort, SkillPort,
 };
 use cortex_protocol::overview::Overview;
 use cortex_protocol::{
@@ -41,6 +41,9 @@ pub struct Operators {
     log: Option<Arc<dyn LogPort>>,
     incident: Option<Arc<dyn IncidentPort>>,
     memory: Option<Arc<dyn MemoryPort>>,
+    skills: Option<Arc<dyn SkillPort>>,
+    /// Who the robot is, whenever it is asked.
+    identity: Box<dyn Fn() -> String + Send + Sync>,
     /// Where Cortex runs.
     handle: Handle,
 }
@@ -72,6 +75,8 @@ impl Operators {
             log: None,
             incident: None,
             memory: None,
+            skills: None,
+            identity: Box::new(String::new),
             handle: Handle::current(),
         }
     }
@@ -98,6 +103,18 @@ impl Operators {
     #[must_use]
     pub fn with_memory(self, memory: Option<Arc<dyn MemoryPort>>) -> Self {
         Self { memory, ..self }
+    }
+
+    /// One with the skills of the robot.
+    #[must_use]
+    pub fn with_skills(self, skills: Option<Arc<dyn SkillPort>>) -> Self {
+        Self { skills, ..self }
+    }
+
+    /// One that says who the robot is.
+    #[must_use]
+    pub fn with_identity(self, identity: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        Self { identity: Box::new(identity), ..self }
     }
 
     /// Reads tapes where Cortex runs, a few at a time.
@@ -223,6 +240,14 @@ impl OperatorPort for Operators {
 
     fn memory(&self) -> Option<Arc<dyn MemoryPort>> {
         self.memory.clone()
+    }
+
+    fn skills(&self) -> Option<Arc<dyn SkillPort>> {
+        self.skills.clone()
+    }
+
+    fn identity(&self) -> String {
+        (self.identity)()
     }
 
     fn incident(&self) -> Option<Arc<dyn IncidentPort>> {

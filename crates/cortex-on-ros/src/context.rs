@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use cortex_command_line::document_store;
-use cortex_config::{KnowledgeSettings, Resolved};
+use cortex_config::{KnowledgeSettings, Resolved, SkillSettings};
 use cortex_core::identity::RobotIdentity;
-use cortex_core::{ContextSource, Embedder, ToolProvider};
+use cortex_core::{ContextSource, Embedder, SkillPort, ToolProvider};
 use cortex_embedding::LocalEmbedder;
 use cortex_knowledge::{Knowledge, KnowledgeTools};
-use cortex_node::{IdentitySource, OpenMemory};
+use cortex_node::{IdentitySource, OpenMemory, SkillKeeper};
 use cortex_pictures::PictureTools;
 use cortex_protocol::ToolSpec;
 use cortex_robot::Robot;
 use cortex_robot::supervision::RobotRecipe;
 use cortex_ros::RobotViews;
-use cortex_runtime::ContextSources;
-use cortex_skills::{SkillFolders, SkillSource, SkillTools};
+use cortex_runtime::{ContextSources, Runtime};
+use cortex_skills::{SkillFolders, SkillSource, SkillState, SkillTools, SkillsForPeople};
 
 /// The folder of skills beside a recipe.
 const SKILLS: &str = "skills";
@@ -33,10 +33,27 @@ pub(crate) type Lookups = Vec<(Arc<dyn ToolProvider>, Vec<ToolSpec>)>;
 pub(crate) struct OnRecord {
     /// What is told with a task.
     pub(crate) context: ContextSources,
+    /// Where it comes from.
+    pub(crate) kept: Kept,
+}
+
+/// What the robot keeps beside its missions.
+pub(crate) struct Kept {
     /// What looks up the rest.
     pub(crate) lookups: Lookups,
     /// What the robot remembers.
     pub(crate) memory: Option<OpenMemory>,
+    /// Its skills, where it uses any.
+    pub(crate) skills: Option<RobotSkills>,
+    /// Who it is.
+    pub(crate) identity: IdentitySource,
+}
+
+/// The skills of the robot, and what is kept of them.
+#[derive(Clone)]
+pub(crate) struct RobotSkills {
+    pub(crate) folders: Arc<SkillFolders>,
+    pub(crate) state: Option<SkillState>,
 }
 
 /// All that the configuration names.
@@ -54,13 +71,14 @@ pub(crate) async fn on_record(
     };
     let memory = OpenMemory::open(resolved.memory.clone(), embedder.clone()).await;
     let mut lookups = Lookups::new();
-    let skills = skill_folders(resolved.skills.clone(), recipe).map(|folders| {
+    let skills = resolved.skills.clone().map(|settings| RobotSkills::of(settings, recipe));
+    let told_skills = skills.as_ref().map(|skills| {
         // Each tool is told of in each request, so not where it has nothing to tell.
-        let are_listed = !folders.are_missing();
+        let are_listed = !skills.folders.are_missing();
         if are_listed {
-            lookups.push((Arc::new(SkillTools::new(Arc::clone(&folders))), SkillTools::specs()));
+            lookups.push((Arc::new(SkillTools::new(Arc::clone(&skills.folders))), SkillTools::specs()));
         }
-        skills(folders, are_listed, embedder.clone())
+        skills.source(are_listed, embedder.clone())
     });
     let documents = documents(&resolved.knowledge, embedder)?.map(|documents| -> Arc<dyn ContextSource> {
         if !documents.is_empty() {
@@ -79,9 +97,10 @@ pub(crate) async fn on_record(
         let identity = identity.clone();
         memory.context_source(move || identity.name_and_body())
     });
-    let identity: Arc<dyn ContextSource> = Arc::new(identity);
-    let sources = [Some(identity), skills, remembered, documents].into_iter().flatten().collect();
-    Ok(OnRecord { context: ContextSources::new(sources), lookups, memory })
+    let who: Arc<dyn ContextSource> = Arc::new(identity.clone());
+    let sources = [Some(who), told_skills, remembered, documents].into_iter().flatten().collect();
+    let kept = Kept { lookups, memory, skills, identity };
+    Ok(OnRecord { context: ContextSources::new(sources), kept })
 }
 
 /// The documents, if planning uses them.
@@ -114,17 +133,38 @@ async fn embedder(folder: PathBuf) -> anyhow::Result<Arc<dyn Embedder>> {
     Ok(Arc::new(open.context("configuration: embedding.folder")?))
 }
 
-/// The folders of skills: the recipe's, then those of the configuration and of the user.
-fn skill_folders(folders: Option<Vec<PathBuf>>, recipe: Option<&RobotRecipe>) -> Option<Arc<SkillFolders>> {
-    let beside = recipe.map(|recipe| recipe.folder.join(SKILLS));
-    Some(Arc::new(SkillFolders::new(beside.into_iter().chain(folders?).collect())))
-}
+impl RobotSkills {
+    /// Those of the recipe, then those of the configuration and of the user, then those that were learned.
+    fn of(settings: SkillSettings, recipe: Option<&RobotRecipe>) -> Self {
+        let SkillSettings { folders, state } = settings;
+        let state = state.map(SkillState::new);
+        let beside = recipe.map(|recipe| recipe.folder.join(SKILLS));
+        let learned = state.as_ref().map(|state| state.learned.accepted());
+        let folders = SkillFolders::new(beside.into_iter().chain(folders).chain(learned).collect());
+        Self { folders: Arc::new(folders), state }
+    }
 
-fn skills(folders: Arc<SkillFolders>, are_listed: bool, embedder: Option<Arc<dyn Embedder>>) -> Arc<dyn ContextSource> {
-    let skills = SkillSource::new(folders);
-    let skills = if are_listed { skills.with_list() } else { skills };
-    Arc::new(match embedder {
-        Some(embedder) => skills.with_embedder(embedder),
-        None => skills,
-    })
+    /// Counts how well they work in the missions of this runtime, and learns new ones, where that is kept.
+    pub(crate) fn keep(&self, runtime: &Runtime) -> Option<SkillKeeper> {
+        let state = self.state.clone()?;
+        Some(SkillKeeper::start(Arc::clone(&self.folders), state, runtime))
+    }
+
+    /// As people look at them.
+    pub(crate) fn for_people(self) -> Arc<dyn SkillPort> {
+        Arc::new(SkillsForPeople::new(self.folders, self.state))
+    }
+
+    fn source(&self, are_listed: bool, embedder: Option<Arc<dyn Embedder>>) -> Arc<dyn ContextSource> {
+        let skills = SkillSource::new(Arc::clone(&self.folders));
+        let skills = if are_listed { skills.with_list() } else { skills };
+        let skills = match &self.state {
+            Some(state) => skills.with_outcomes(state.outcomes.clone()),
+            None => skills,
+        };
+        Arc::new(match embedder {
+            Some(embedder) => skills.with_embedder(embedder),
+            None => skills,
+        })
+    }
 }

@@ -1,19 +1,24 @@
-//! What the robot remembers and knows, joined to its runtime: offered as tools; the memory is fed, too, and shown to people.
+//! What the robot remembers and knows, joined to its runtime: offered as tools; the memory is fed, too, the skills are counted, and
+//! both are shown to people.
 
 use std::sync::Arc;
 
 use cortex_core::{MemoryPort, ToolProvider};
-use cortex_node::{OpenMemory, Remembering};
+use cortex_node::{IdentitySource, Operators, Remembering, SkillKeeper};
 use cortex_protocol::ToolSpec;
 use cortex_robot::Robot;
 use cortex_runtime::{DryRun, ProviderHandle, Runtime};
 use tokio::sync::watch;
 
-use crate::context::Lookups;
+use crate::context::{Kept, RobotSkills};
 
 /// The memory at work, if there is one, and the tools that look up what else is on record.
 pub(crate) struct RobotMemory {
     memory: Option<Parts>,
+    skills: Option<RobotSkills>,
+    /// Counts how well the skills work, and learns new ones.
+    skill_keeper: Option<SkillKeeper>,
+    identity: IdentitySource,
     /// Offered for as long as they live.
     _lookups: Vec<ProviderHandle>,
 }
@@ -25,37 +30,48 @@ struct Parts {
 }
 
 impl RobotMemory {
-    /// Begins to remember, and offers the memory and what looks things up as tools. A rehearsal is no episode: nothing has
-    /// happened.
-    pub(crate) async fn begin(
-        memory: Option<OpenMemory>,
-        lookups: Lookups,
-        robot: &Robot,
-        runtime: &Runtime,
-        dry_run: bool,
-    ) -> Self {
+    /// Begins to remember and to count how well skills work, and offers the memory and what looks things up as tools. A rehearsal
+    /// is no episode and tells nothing of a skill: nothing has happened.
+    pub(crate) async fn begin(kept: Kept, robot: &Robot, runtime: &Runtime, dry_run: bool) -> Self {
+        let Kept { lookups, memory, skills, identity } = kept;
         let mut handles = Vec::new();
         for (tools, specs) in lookups {
             handles.push(offered(runtime, tools, specs, dry_run).await);
         }
-        let Some(memory) = memory else { return Self { memory: None, _lookups: handles } };
+        let skill_keeper = skills.as_ref().filter(|_| !dry_run).and_then(|skills| skills.keep(runtime));
+        let Some(memory) = memory else {
+            return Self { memory: None, skills, skill_keeper, identity, _lookups: handles };
+        };
         let (tools, for_people) = (memory.tools(), memory.for_people());
         let specs = tools.specs();
         let tools = offered(runtime, Arc::new(tools), specs, dry_run).await;
         let remembering = memory.remember(robot, (!dry_run).then_some(runtime));
-        Self { memory: Some(Parts { tools, remembering, for_people }), _lookups: handles }
+        Self {
+            memory: Some(Parts { tools, remembering, for_people }),
+            skills,
+            skill_keeper,
+            identity,
+            _lookups: handles,
+        }
     }
 
-    /// The memory for people.
-    pub(crate) fn for_people(&self) -> Option<Arc<dyn MemoryPort>> {
-        self.memory.as_ref().map(|parts| Arc::clone(&parts.for_people))
+    /// The same operators, shown what the robot remembers, its skills and who it is.
+    pub(crate) fn shown_by(&self, operators: Operators) -> Operators {
+        let identity = self.identity.clone();
+        operators
+            .with_memory(self.memory.as_ref().map(|parts| Arc::clone(&parts.for_people)))
+            .with_skills(self.skills.clone().map(RobotSkills::for_people))
+            .with_identity(move || identity.about())
     }
 
-    /// Ends it, after the missions: their episodes end first.
+    /// Ends it, after the missions: their episodes end first, and what came of their skills is counted.
     pub(crate) async fn end(self) {
         if let Some(Parts { tools, remembering, .. }) = self.memory {
             tools.leave();
             remembering.end().await;
+        }
+        if let Some(keeper) = self.skill_keeper {
+            keeper.end().await;
         }
     }
 }

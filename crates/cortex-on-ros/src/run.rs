@@ -135,7 +135,7 @@ async fn serve(
     let watch = supervision.as_ref().map(|supervision| supervision.watch.clone());
     let gate = watch.as_ref().map(supervision::Watch::gate).unwrap_or_default();
     let provided = Provided::by(robot, recipe.as_ref(), &gate, resolved.runtime.calls, dry_run)?;
-    let OnRecord { context, lookups, memory } = context::on_record(&resolved, robot, recipe.as_ref()).await?;
+    let OnRecord { context, kept: on_record } = context::on_record(&resolved, robot, recipe.as_ref()).await?;
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), gate, context, ..resolved.runtime };
     keep_records(&mut config, robot, dry_run);
     // Before anything begins, whoever wants it.
@@ -148,7 +148,7 @@ async fn serve(
     let tools = runtime.register(provided.robot);
     let actions = provided.actions.map(|(actions, provider)| (actions, runtime.register(provider)));
     let acting = actions.as_ref().map(|(_, provider)| provider.id());
-    let memory = RobotMemory::begin(memory, lookups, robot, &runtime, dry_run).await;
+    let memory = RobotMemory::begin(on_record, robot, &runtime, dry_run).await;
     let (discovery, settle_timeout) = (robot.discovery.clone(), resolved.settle_timeout);
     let agent = Arc::new(Agent::new(runtime.clone(), discovery, watch.clone(), tools, actions, settle_timeout));
     let serving = Serving::on(tokio::runtime::Handle::current());
@@ -173,9 +173,9 @@ async fn serve(
     let incident = page.is_some().then(|| Arc::new(IncidentKeeper::start(robot, kept, configuration, recipe_text)));
     let operators = Operators::new(agent.clone(), &runtime, stop.handle(), &self_watch)
         .with_robot(Arc::new(RobotViews::new(&robot.graph, &robot.endpoints, &robot.discovery)))
-        .with_memory(memory.for_people())
         .with_log(node_log.clone().map(|log| -> Arc<dyn LogPort> { log }))
         .with_incident(incident.clone().map(|incident| -> Arc<dyn IncidentPort> { incident }));
+    let operators = memory.shown_by(operators);
     let page = page
         .and_then(|page| page::serve(page, name, sessions, Arc::new(operators), |place| self_watch.tell_page(place)));
     #[cfg(debug_assertions)]

@@ -16,7 +16,7 @@
 //! - [`overview`]: the live status of a Cortex, on one screen;
 //! - [`policy`]: rules about which calls are allowed, ask a person, or are denied;
 //! - [`question`]: questions to people in mid mission;
-//! - [`memory_view`]: what people look at of what the robot remembers;
+//! - [`memory_view`], [`skill_view`]: what people look at of what the robot remembers, and of its skills;
 //! - [`robot_view`]: what people look at of the robot: maps, pictures, parameters;
 //! - [`words`]: counted nouns, and the name that was probably meant;
 //! - [`strict_json`]: how JSON from outside is read.
@@ -38,6 +38,7 @@ pub mod plan;
 pub mod policy;
 pub mod question;
 pub mod robot_view;
+pub mod skill_view;
 pub mod strict_json;
 pub mod task_class;
 pub mod tool;

@@ -327,6 +327,9 @@ pub enum MissionEvent {
         found: Vec<String>,
         /// The sources that could not be asked.
         missing: Vec<String>,
+        /// The names of the skills that fired, the first of which is followed where the task is a sentence of it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        skills: Vec<String>,
     },
     /// There are more tools than the model is offered; these are.
     ToolsOffered {

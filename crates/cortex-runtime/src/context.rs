@@ -147,7 +147,7 @@ mod tests {
 
     async fn gathered(sources: Vec<Source>) -> Context {
         let sources = sources.into_iter().map(|source| Arc::new(source) as Arc<dyn ContextSource>).collect();
-        let query = ContextQuery { task: "make tea".to_owned(), revisions: Vec::new(), class: TaskClass::Action };
+        let query = ContextQuery::new("make tea", TaskClass::Action);
         ContextSources::new(sources).gather(&query).await
     }
 

@@ -19,6 +19,8 @@ pub struct SkillFolders {
     folders: Vec<PathBuf>,
     /// What was read, by file.
     read: Mutex<BTreeMap<PathBuf, Reading>>,
+    /// Whether the log says what was read: not of skills that are not used.
+    is_logged: bool,
 }
 
 /// A file as it was read.
@@ -70,7 +72,12 @@ impl SkillFolders {
     /// These folders. One that does not exist holds nothing.
     #[must_use]
     pub fn new(folders: Vec<PathBuf>) -> Self {
-        Self { folders, read: Mutex::default() }
+        Self { folders, read: Mutex::default(), is_logged: true }
+    }
+
+    /// The same, for skills that are only looked at.
+    pub(crate) fn without_log(self) -> Self {
+        Self { is_logged: false, ..self }
     }
 
     /// Whether there is none of the folders.
@@ -104,7 +111,7 @@ impl SkillFolders {
             }
             for file in files {
                 seen.insert(file.clone());
-                let skill = renewed(&mut read, &file);
+                let skill = renewed(&mut read, &file, self.is_logged);
                 match skill {
                     Ok(skill) => match by_name.get(&skill.name) {
                         None => {
@@ -148,7 +155,7 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The skill of a file, read anew if the file has changed.
-fn renewed(read: &mut BTreeMap<PathBuf, Reading>, file: &Path) -> Result<Arc<Skill>, SkillProblem> {
+fn renewed(read: &mut BTreeMap<PathBuf, Reading>, file: &Path, is_logged: bool) -> Result<Arc<Skill>, SkillProblem> {
     let (changed, bytes) = match fs::metadata(file) {
         Ok(about) if about.is_file() => (about.modified().ok(), about.len()),
         Ok(_) => return Err(SkillProblem::Unreadable("it is no file".to_owned())),
@@ -163,6 +170,7 @@ fn renewed(read: &mut BTreeMap<PathBuf, Reading>, file: &Path) -> Result<Arc<Ski
     let skill = skill_of(file).map(Arc::new);
     let was_skill = was_skill(read, file);
     match &skill {
+        _ if !is_logged => {}
         Ok(skill) => tracing::info!("skill loaded: {}, from {}", skill.name, file.display()),
         Err(problem) => tracing::warn!("{} is no skill: {problem}", file.display()),
     }

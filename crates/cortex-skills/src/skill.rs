@@ -6,8 +6,8 @@ use cortex_core::said::{DeclaredSentence, filled};
 use serde::Deserialize;
 use thiserror::Error;
 
-/// The key of the metadata that holds the sentences of a skill.
-const PHRASES: &str = "cortex-phrases";
+use crate::triggers::{LEARNED_FROM, PHRASES, TriggerProblem, Triggers};
+
 /// The heading of the steps.
 const PROCEDURE: &str = "procedure";
 /// Most bytes of a file: the specification wants less than 5,000 tokens.
@@ -38,6 +38,8 @@ pub struct Skill {
     pub metadata: BTreeMap<String, String>,
     /// The sentences that it is asked for by, with `{names}` for what is left open.
     pub phrases: Vec<String>,
+    /// What else has it fire.
+    pub triggers: Triggers,
     /// Its words: Markdown.
     pub body: String,
     /// What is done, a sentence for each step. Empty: only who reads its words can do it.
@@ -100,7 +102,7 @@ impl Loose {
             Self::Text(text) => Some(text),
             Self::Flag(flag) => Some(flag.to_string()),
             Self::Number(number) => Some(number.to_string()),
-            Self::List(list) => Some(list.join(" ")),
+            Self::List(list) => Some(list.join("\n")),
             Self::Other(_) => None,
         }
     }
@@ -131,6 +133,8 @@ impl Skill {
             check_length("compatibility", compatibility, COMPATIBILITY_CHARACTERS)?;
         }
         let phrases = phrases(metadata.get(PHRASES).map(String::as_str).unwrap_or_default())?;
+        let triggers = Triggers::read(metadata.iter().map(|(key, text)| (key.as_str(), text.as_str())))
+            .map_err(|TriggerProblem { key, problem }| property(key, problem.to_string()))?;
         let procedure = procedure(body);
         check_procedure(&procedure, &phrases)?;
         Ok(Self {
@@ -141,6 +145,7 @@ impl Skill {
             allowed_tools: allowed_tools.split_whitespace().map(str::to_owned).collect(),
             metadata,
             phrases,
+            triggers,
             body: body.trim().to_owned(),
             procedure,
         })
@@ -150,6 +155,17 @@ impl Skill {
     #[must_use]
     pub fn told(&self) -> String {
         format!("{}\n\n{}", self.description, self.body)
+    }
+
+    /// Whether the robot learned it from what it has done.
+    #[must_use]
+    pub fn is_learned(&self) -> bool {
+        self.metadata.contains_key(LEARNED_FROM)
+    }
+
+    /// The missions that the robot learned it from.
+    pub fn learned_from(&self) -> impl Iterator<Item = &str> {
+        self.metadata.get(LEARNED_FROM).into_iter().flat_map(|missions| missions.split_whitespace())
     }
 
     /// The steps for a task that is one of its sentences; none if it is none of them, and empty if it has no procedure.

@@ -12,19 +12,13 @@ use cortex_protocol::TaskClass;
 
 use crate::folders::{FoundSkill, SkillFolders, Skills};
 use crate::meaning::Meaning;
-use crate::words::telling;
+use crate::outcomes::OutcomeFile;
+use crate::ranking::{asked_for, firing};
 
 /// Where the list of skills is cited, most skills in it, and most characters of what each is for.
 const LIST: &str = "all";
 const MOST_LISTED: usize = 40;
 const PURPOSE_CHARACTERS: usize = 120;
-/// Most skills for one task: each of them may be long.
-const MOST: usize = 3;
-/// Least share of the telling words of a task that a skill must be about, and least number of them, to be used unasked.
-const LEAST_SHARE: f64 = 0.5;
-const LEAST_WORDS: usize = 2;
-/// Least likeness of meaning between a task and what a skill is for, to be used unasked.
-const LEAST_LIKENESS: f64 = 0.4;
 /// What is known by then of the meaning counts; a plan does not wait longer, and goes by the words. Less than a source may take
 /// for all that it does.
 const MEANING_PATIENCE: Duration = Duration::from_millis(400);
@@ -34,6 +28,8 @@ const MEANING_PATIENCE: Duration = Duration::from_millis(400);
 pub struct SkillSource {
     folders: Arc<SkillFolders>,
     meaning: Option<Meaning>,
+    /// What came of the tasks that each was told to.
+    outcomes: Option<OutcomeFile>,
     patience: Duration,
     /// Whether the names of those that don't fire are told.
     lists_others: bool,
@@ -43,7 +39,7 @@ impl SkillSource {
     /// The skills of these folders.
     #[must_use]
     pub fn new(folders: Arc<SkillFolders>) -> Self {
-        Self { folders, meaning: None, patience: MEANING_PATIENCE, lists_others: false }
+        Self { folders, meaning: None, outcomes: None, patience: MEANING_PATIENCE, lists_others: false }
     }
 
     /// The same, and skills also fire where a task means what they are for, in other words.
@@ -58,6 +54,12 @@ impl SkillSource {
     #[must_use]
     pub fn with_list(self) -> Self {
         Self { lists_others: true, ..self }
+    }
+
+    /// The same, and of several that fire for one task those come first that have worked best.
+    #[must_use]
+    pub fn with_outcomes(self, outcomes: OutcomeFile) -> Self {
+        Self { outcomes: Some(outcomes), ..self }
     }
 
     /// The same, and it is waited so long for what a task means. By itself, a plan waits for 400 ms.
@@ -96,20 +98,23 @@ impl ContextSource for SkillSource {
 
     async fn gather(&self, query: &ContextQuery) -> Result<Vec<ContextPassage>, ContextError> {
         let begun = Instant::now();
-        let folders = Arc::clone(&self.folders);
-        let read = tokio::task::spawn_blocking(move || folders.read()).await;
-        let Skills { skills, troubles } = read.map_err(|problem| ContextError(problem.to_string()))?;
+        let (folders, outcomes) = (Arc::clone(&self.folders), self.outcomes.clone());
+        let reading = move || (folders.read(), outcomes.map(|file| file.known()).unwrap_or_default());
+        let read = tokio::task::spawn_blocking(reading).await;
+        let (Skills { skills, troubles }, outcomes) = read.map_err(|problem| ContextError(problem.to_string()))?;
         // It may have said how this very task is to be done.
         if let Some(lost) = troubles.iter().find(|trouble| trouble.was_skill) {
             return Err(ContextError(format!("{} {}", lost.file.display(), lost.problem)));
         }
         let said = said_last(query);
-        let asked = asked_for(&skills, said);
+        let asked = asked_for(&skills, said, &outcomes);
         if !asked.is_empty() || query.class == TaskClass::Conversation {
-            return Ok(asked);
+            return Ok(asked.into_iter().map(|(found, procedure)| passage(found, 1.0, procedure)).collect());
         }
         let likeness = self.likeness(&skills, said, begun).await;
-        let mut passages = about(&skills, query, &likeness);
+        let fired = firing(&skills, query, &likeness, &outcomes);
+        let mut passages: Vec<ContextPassage> =
+            fired.iter().map(|firing| passage(firing.found, firing.fit, Vec::new())).collect();
         if self.lists_others {
             passages.extend(list_of_others(&skills, &passages));
         }
@@ -120,30 +125,6 @@ impl ContextSource for SkillSource {
 /// What a person said last takes the place of what they said before.
 fn said_last(query: &ContextQuery) -> &str {
     query.revisions.last().unwrap_or(&query.task)
-}
-
-/// Those that are asked for by a sentence of theirs.
-fn asked_for(skills: &[FoundSkill], said: &str) -> Vec<ContextPassage> {
-    let asked = skills.iter().filter_map(|found| Some(passage(found, 1.0, found.skill.asked_for(said)?)));
-    asked.take(MOST).collect()
-}
-
-/// Those that are about enough of the task, or mean it.
-fn about(skills: &[FoundSkill], query: &ContextQuery, likeness: &BTreeMap<String, f64>) -> Vec<ContextPassage> {
-    let words = telling(&std::iter::once(&query.task).chain(&query.revisions).cloned().collect::<Vec<_>>().join(" "));
-    let mut about: Vec<(f64, &FoundSkill)> = Vec::new();
-    for found in skills {
-        let own = telling(&format!("{} {}", found.skill.name, found.skill.description));
-        let shared = words.intersection(&own).count();
-        #[allow(clippy::cast_precision_loss, reason = "a task has few words")]
-        let share = shared as f64 / words.len().max(1) as f64;
-        let means = likeness.get(&found.skill.name).copied().unwrap_or_default();
-        if shared >= LEAST_WORDS && share >= LEAST_SHARE || means >= LEAST_LIKENESS {
-            about.push((share.max(means).min(1.0), found));
-        }
-    }
-    about.sort_by(|one, other| other.0.total_cmp(&one.0));
-    about.into_iter().take(MOST).map(|(share, found)| passage(found, share, Vec::new())).collect()
 }
 
 /// The names of the others, for a planner that knows better what they are good for. The same for the same skills.
@@ -181,6 +162,8 @@ mod tests {
 
     use super::*;
     use crate::Skill;
+    use crate::outcomes::Outcomes;
+    use crate::ranking::Firing;
 
     fn skill(name: &str, description: &str, rest: &str) -> FoundSkill {
         let text = format!("---\nname: {name}\ndescription: {description}\n{rest}");
@@ -197,10 +180,18 @@ mod tests {
                 "---\nOnly the pots.\n",
             ),
         ];
-        let query = ContextQuery { task: task.to_owned(), revisions: Vec::new(), class: TaskClass::Action };
-        let asked = asked_for(&skills, task);
-        let found = if asked.is_empty() { about(&skills, &query, &BTreeMap::new()) } else { asked };
-        found.into_iter().map(|passage| (passage.place, passage.kind)).collect()
+        let (query, outcomes) = (ContextQuery::new(task, TaskClass::Action), Outcomes::default());
+        let asked = asked_for(&skills, task, &outcomes);
+        if asked.is_empty() {
+            let fired = firing(&skills, &query, &BTreeMap::new(), &outcomes);
+            let named =
+                |firing: &Firing<'_>| (firing.found.skill.name.clone(), PassageKind::Skill { procedure: Vec::new() });
+            return fired.iter().map(named).collect();
+        }
+        let named = |(found, procedure): (&FoundSkill, Vec<String>)| {
+            (found.skill.name.clone(), PassageKind::Skill { procedure })
+        };
+        asked.into_iter().map(named).collect()
     }
 
     #[test]

@@ -16,7 +16,7 @@ export function bindKeys({ stop, goTo, saveIncident }) {
       if (isText(document.activeElement)) document.activeElement.blur();
       else stop();
     } else if (!isText(document.activeElement) && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      if (/^[1-7]$/.test(event.key)) goTo(Number(event.key) - 1);
+      if (/^[1-8]$/.test(event.key)) goTo(Number(event.key) - 1);
       else if (event.key === 'i') saveIncident();
     }
   }, { capture: true });

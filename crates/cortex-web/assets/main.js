@@ -17,7 +17,7 @@ import { createTools } from './tools.js';
 
 /** Events of a mission that a page begins with. */
 const FIRST_EVENTS = 400;
-const VIEWS = ['mission', 'robot', 'components', 'tools', 'history', 'memory', 'access'];
+const VIEWS = ['mission', 'robot', 'components', 'tools', 'history', 'memory', 'skills', 'access'];
 const byId = (id) => document.getElementById(id);
 
 const state = createState();
@@ -74,6 +74,7 @@ const tools = createTools(byId('tools'), {
 /** Most people never open them: each is loaded when somebody does. */
 let access = null;
 let memory = null;
+let skills = null;
 let history = null;
 /** Loaded when it is first opened. */
 let robot = null;
@@ -118,6 +119,10 @@ function showView() {
   if (view === 'memory') {
     memory ??= late('memory', './memory.js', ({ createMemory }) => createMemory(byId('memory'), { seen: () => shown, mayAct, role: () => state.you?.role }), () => { memory = null; });
     memory.then((opened) => opened?.show());
+  }
+  if (view === 'skills') {
+    skills ??= late('skills', './skills.js', ({ createSkills }) => createSkills(byId('skills'), { seen: () => shown, mayAct, role: () => state.you?.role }), () => { skills = null; });
+    skills.then((opened) => opened?.show());
   }
   if (view === 'access') {
     access ??= late('access', './access.js', ({ createAccess }) => createAccess(byId('access')), () => { access = null; });
@@ -280,6 +285,7 @@ function draw() {
   control.update();
   if (state.overview) setText(byId('robot'), clip(state.overview.robot, 80));
   byId('memory-link').hidden = !state.you?.has_memory;
+  byId('skills-link').hidden = !state.you?.has_skills;
   byId('views').lastElementChild.hidden = state.you?.role !== 'administer';
   byId('logout').hidden = !state.you?.session;
   setText(byId('you'), state.you ? `${clip(state.you.name, 40)} · ${state.you.role}` : '');

@@ -44,6 +44,7 @@ mod router;
 mod seen;
 mod server;
 mod site;
+mod skills;
 mod sse;
 mod stop;
 mod tls;

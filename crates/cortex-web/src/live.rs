@@ -374,7 +374,7 @@ impl<'a> Writer<'a> {
             // How much time is left for an answer has changed since the questions did.
             frame
                 .add("questions", &json(&self.site.port.questions()))
-                .add("you", &json(&You::new(self.caller, self.connection, self.site.port.memory().is_some())))
+                .add("you", &json(&You::new(self.caller, self.connection, self.site)))
         } else {
             frame.add_changed("questions", &moment.questions, self.had)
         };
@@ -409,17 +409,20 @@ struct You<'a> {
     session: bool,
     /// Whether the robot has a memory to look at.
     has_memory: bool,
+    /// Whether the robot uses skills.
+    has_skills: bool,
     /// This connection, for commands that are given over it.
     connection: &'a ConnectionId,
 }
 
 impl<'a> You<'a> {
-    fn new(caller: &'a Caller, connection: &'a ConnectionId, has_memory: bool) -> Self {
+    fn new(caller: &'a Caller, connection: &'a ConnectionId, site: &Site) -> Self {
         Self {
             name: caller.name(),
             role: caller.role(),
             session: !caller.session_id().is_nil(),
-            has_memory,
+            has_memory: site.port.memory().is_some(),
+            has_skills: site.port.skills().is_some(),
             connection,
         }
     }

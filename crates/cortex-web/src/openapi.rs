@@ -9,6 +9,7 @@ use axum::response::Response;
 use cortex_protocol::memory_view::{MemoryAnswer, MemoryForgotten, MemoryTask};
 use cortex_protocol::overview::Overview;
 use cortex_protocol::robot_view::{NodeParameter, RobotSources};
+use cortex_protocol::skill_view::SkillsView;
 use cortex_protocol::{CloudEvent, CommandOutcome, LogLine, OpenQuestion, RecordedMission, ToolSpec};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -22,6 +23,7 @@ use crate::login::{LogIn, LoggedIn, NewPairing, PairingCode};
 use crate::memory::{Correction, ToForget};
 use crate::robot::{NewValue, Scene};
 use crate::seen::Seen;
+use crate::skills::{Deciding, Identity};
 use crate::webhooks::incoming::GivenTask;
 
 /// `GET /api/v1/openapi.json`.
@@ -104,6 +106,7 @@ fn written() -> Value {
     add_readings(&mut document);
     add_robot(&mut document);
     add_memory(&mut document);
+    add_skills(&mut document);
     add_actions(&mut document);
     let Document { mut schemas, paths } = document;
     json!({
@@ -219,6 +222,19 @@ fn add_memory(document: &mut Document) {
     let (body, answer) = (document.json::<ToForget>(), document.json::<MemoryForgotten>());
     let what = "Forgets a thing for good.";
     document.add("post", "/api/v1/memory/forget", "the role administer", what, body, answer);
+}
+
+fn add_skills(document: &mut Document) {
+    use Content::Nothing;
+    let watch = "the role watch";
+    let answer = document.json::<Identity>();
+    document.add("get", "/api/v1/identity", watch, "Who the robot is.", Nothing, answer);
+    let answer = document.json::<SkillsView>();
+    let what = "The skills: those that are on, that are proposed, and that are off, with what came of their tasks.";
+    document.add("get", "/api/v1/skills", watch, what, Nothing, answer);
+    let body = document.json::<Deciding>();
+    let what = "Says whether a skill is used that the robot has learned.";
+    document.add("post", "/api/v1/skills/decide", "the role administer", what, body, Nothing);
 }
 
 fn add_actions(document: &mut Document) {

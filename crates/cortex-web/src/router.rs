@@ -14,7 +14,8 @@ use crate::error::{ApiError, ErrorKind};
 use crate::site::Site;
 use crate::webhooks::incoming;
 use crate::{
-    accounts, commands, headers, incident, live, login, logs, memory, missions, openapi, pages, robot, sse, stop,
+    accounts, commands, headers, incident, live, login, logs, memory, missions, openapi, pages, robot, skills, sse,
+    stop,
 };
 
 const STOP: &str = "/stop";
@@ -51,6 +52,9 @@ pub(crate) fn router(site: Arc<Site>) -> Router {
         .route("/memory/facts", post(memory::tell))
         .route("/memory/facts/{id}", get(memory::trail))
         .route("/memory/forget", post(memory::forget))
+        .route("/identity", get(skills::identity))
+        .route("/skills", get(skills::skills))
+        .route("/skills/decide", post(skills::decide))
         .route("/openapi.json", get(openapi::document));
     Router::new()
         .route("/", get(pages::page))

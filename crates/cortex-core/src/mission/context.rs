@@ -1,21 +1,25 @@
 //! What the robot has on record for the task: gathered before each phase of planning, and shown right after the task. What it
 //! can't do is not gathered: it follows from what the mission begins with.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use cortex_protocol::MissionEvent;
+use cortex_protocol::{MissionEvent, StepReport, StepStatus, ToolName};
 use serde::{Deserialize, Serialize};
 
 use super::bounds::bounds;
 use super::{Mission, Phase};
 use crate::chat::{ChatRequest, Message};
-use crate::context::{Context, ContextPassage, ContextQuery, MissingSource, PassageKind};
+use crate::context::{Context, ContextPassage, ContextQuery, MissingSource, PassageKind, happened};
 use crate::fragment::{Fragment, citation};
 use crate::identity::{self, IDENTITY_SOURCE, LIMITS};
 
 /// How long the mission waits for what was gathered. Whoever gathers has a shorter bound for each source; this one guards
 /// against it.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The entrance by which the events of a recipe give tasks; the client is the name of the event.
+const RECIPE_EVENTS: &str = "event";
 
 /// Matches what was gathered to the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,10 +46,37 @@ impl Mission {
             task: self.setup.task.clone(),
             revisions: self.revisions.texts().to_vec(),
             class: self.task_state.class,
+            tools: self.tools_of_task().into_iter().collect(),
+            events: self.what_happened(),
         };
         self.effects.push(super::Effect::GatherContext { gathering, query });
         self.phase = Phase::Gathering { gathering, until: self.clock.now() + PATIENCE };
         true
+    }
+
+    /// The tools that the task is about, as far as that is certain: those that declare its sentences, and those that failed.
+    fn tools_of_task(&self) -> BTreeSet<ToolName> {
+        let declared = self.setup.reading.declared_by.iter().flatten();
+        declared.chain(self.failed_steps().map(|report| &report.tool)).cloned().collect()
+    }
+
+    fn failed_steps(&self) -> impl Iterator<Item = &StepReport> {
+        self.record.steps().iter().filter(|report| report.status == StepStatus::Failed)
+    }
+
+    /// What led to the plan that is to be made.
+    fn what_happened(&self) -> Vec<String> {
+        let origin = &self.setup.policy.origin;
+        let event = Some(&origin.client).filter(|_| origin.channel == RECIPE_EVENTS).cloned();
+        let is_reopened = self.setup.reopens.is_some();
+        // What a person disputes stands among the revisions, too.
+        let revised = self.revisions.texts().len() > usize::from(is_reopened);
+        let so = [
+            (self.failed_steps().next().is_some(), happened::STEP_FAILED),
+            (revised, happened::TASK_REVISED),
+            (is_reopened, happened::TASK_DISPUTED),
+        ];
+        event.into_iter().chain(so.into_iter().filter(|(is_so, _)| *is_so).map(|(_, name)| name.to_owned())).collect()
     }
 
     pub(super) fn on_context_gathered(&mut self, gathering: GatheringId, context: Context) {
@@ -57,8 +88,10 @@ impl Mission {
         if context != self.context.gathered {
             let found = context.passages.iter().map(citation).collect();
             let missing = context.missing.iter().map(|missing| missing.source.clone()).collect();
+            let is_skill = |passage: &&ContextPassage| matches!(passage.kind, PassageKind::Skill { .. });
+            let skills = context.passages.iter().filter(is_skill).map(|passage| passage.place.clone()).collect();
             self.context.gathered = context;
-            self.report(MissionEvent::ContextGathered { found, missing });
+            self.report(MissionEvent::ContextGathered { found, missing, skills });
         }
         self.request_plan();
     }

@@ -33,7 +33,7 @@ async fn told_in_time(store: &QdrantStore) -> Context {
 async fn asked(store: &QdrantStore, patience: impl FnOnce(ContextSources) -> ContextSources) -> Context {
     let knowledge = Knowledge::new(Arc::new(store.clone()), 5, false);
     let task = "which colour has the cup".to_owned();
-    let query = ContextQuery { task, revisions: Vec::new(), class: TaskClass::KnowledgeQuestion };
+    let query = ContextQuery::new(task, TaskClass::KnowledgeQuestion);
     patience(ContextSources::new(vec![Arc::new(knowledge)])).gather(&query).await
 }
 

@@ -10,7 +10,7 @@
 //! `clarification` (where it may mean several things) → `stages` (what is to be done now) → `answers` and `small_talk`
 //! (what is said, with the sentences that `offers` finds), or `on_record` (a question that a document answers). Steps are decided upon in `confirmation`.
 //! Of a plan that another model made, `second_reading` says where it acts otherwise than the task says. Where another model
-//! began the task, `take_over` says what is different.
+//! began the task, `take_over` says what is different. `command_reader` is the reader for whoever writes down how something is done.
 //!
 //! It keeps no state: the same request always gets the same reply, but for the questions that a person has answered with
 //! yes. These are `learnt`, and kept by [`crate::wordings`]: what is known goes in with a request, and what is to be learnt
@@ -24,6 +24,7 @@ use cortex_language::{Part, Understanding};
 
 mod answers;
 mod clarification;
+mod command_reader;
 mod confirmation;
 mod conversation;
 mod learnt;
@@ -46,6 +47,7 @@ use procedure::Procedure;
 use stages::Next;
 use toolbox::Toolbox;
 
+pub use command_reader::CommandReader;
 pub(crate) use second_reading::{doubt, in_words, moving};
 pub(crate) use take_over::confirm as confirm_taking_over;
 

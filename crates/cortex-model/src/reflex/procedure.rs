@@ -32,8 +32,7 @@ pub(super) fn read(toolbox: &Toolbox<'_>, conversation: &Conversation<'_>) -> Op
         PassageKind::Skill { procedure } if !procedure.is_empty() => Some((passage, procedure)),
         PassageKind::Skill { .. } | PassageKind::SkillList | PassageKind::Record => None,
     })?;
-    let steps: Vec<&str> = steps.iter().map(|step| step.trim().trim_end_matches(['.', ';', ','])).collect();
-    let text = steps.join(". ");
+    let text = text(steps);
     Some(match toolbox.understand(&text) {
         Understanding::Understood(parts) => Procedure::Parts(parts),
         not_understood => {
@@ -41,4 +40,10 @@ pub(super) fn read(toolbox: &Toolbox<'_>, conversation: &Conversation<'_>) -> Op
             Procedure::NotUnderstood(format!("The skill '{}' says how to do that. {why}", passage.place))
         }
     })
+}
+
+/// The steps as one text.
+pub(super) fn text(steps: &[String]) -> String {
+    let steps: Vec<&str> = steps.iter().map(|step| step.trim().trim_end_matches(['.', ';', ','])).collect();
+    steps.join(". ")
 }

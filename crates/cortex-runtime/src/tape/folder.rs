@@ -23,8 +23,10 @@ pub(crate) const JOURNAL_FOLDER: &str = "open-calls";
 pub const WORDINGS_FOLDER: &str = "wordings";
 /// The folder in that of the tapes in which pages keep who has logged in.
 pub const PAGE_FOLDER: &str = "page";
+/// The folder in that of the tapes in which robots keep how well skills work, and which they have learned.
+pub const SKILLS_FOLDER: &str = "skills";
 /// What else Cortex keeps in the folder of the tapes.
-const OWN_FOLDERS: [&str; 3] = [JOURNAL_FOLDER, WORDINGS_FOLDER, PAGE_FOLDER];
+const OWN_FOLDERS: [&str; 4] = [JOURNAL_FOLDER, WORDINGS_FOLDER, PAGE_FOLDER, SKILLS_FOLDER];
 /// What the file of a tape ends with.
 const SUFFIX: &str = "jsonl";
 /// A growing tape looks after the folder's size so many times until the folder is full.

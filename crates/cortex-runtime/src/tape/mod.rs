@@ -44,7 +44,7 @@ mod tests;
 pub use chain::{Change, Integrity};
 pub use confirmations::Confirmations;
 pub use exchanges::{RecordedExchange, exchanges};
-pub use folder::{Folder, PAGE_FOLDER, WORDINGS_FOLDER};
+pub use folder::{Folder, PAGE_FOLDER, SKILLS_FOLDER, WORDINGS_FOLDER};
 pub use follow::Follower;
 pub use reader::Reader;
 pub use record::{Body, Entry, Record};

@@ -131,7 +131,7 @@ async fn the_first_frame_holds_all_and_the_others_what_has_changed() {
     let connection = first["you"]["connection"].clone();
     assert!(connection.as_str().is_some_and(|id| id.len() > 30), "{connection}");
     let you = json!({
-        "name": "the hall's phone", "role": "operate", "session": true, "has_memory": false, "connection": connection,
+        "name": "the hall's phone", "role": "operate", "session": true, "has_memory": false, "has_skills": false, "connection": connection,
     });
     assert_eq!(first["you"], you);
     let mut number = first["frame"].as_u64().unwrap();

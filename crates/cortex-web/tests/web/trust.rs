@@ -26,7 +26,7 @@ async fn another_sites_page_does_nothing() {
         ("Sec-Fetch-Site", "cross-site"),
         ("Sec-Fetch-Site", "same-site"),
     ] {
-        for path in ["/api/v1/commands", "/stop", "/login", "/logout", "/api/v1/pairings"] {
+        for path in ["/api/v1/commands", "/stop", "/login", "/logout", "/api/v1/pairings", "/api/v1/skills/decide"] {
             let request = server.http.post(server.url(path)).header(name, value).json(&resume);
             assert_eq!(refused(request).await, CROSS_ORIGIN, "{name}: {value} {path}");
         }

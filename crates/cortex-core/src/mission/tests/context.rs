@@ -80,6 +80,37 @@ fn the_record_is_asked_for_once_in_each_phase_of_planning_and_a_change_of_it_is_
     assert!(last.contains("The north door is locked.") && !last.contains("two doors"), "{last}");
 }
 
+/// Skills wait for what happens to a task, and for its tools.
+#[test]
+fn the_record_is_asked_with_what_happened_to_the_task_and_with_its_tools() {
+    let mut story = story("go to the kitchen")
+        .model_calls(&[("base.go_to", json!({"place": "kitchen"}))])
+        .model_says("EXECUTE")
+        .tool_fails("base.go_to", "the way is blocked")
+        .model_says("The way is blocked.")
+        .start();
+    let asked = |story: &Story, at: usize| {
+        let query = &story.gatherings[at].1;
+        (query.tools.iter().map(|tool| tool.as_str().to_owned()).collect::<Vec<_>>(), query.events.clone())
+    };
+    assert_eq!(asked(&story, 0).1, Vec::<String>::new());
+    let kind = crate::PassageKind::Skill { procedure: Vec::new() };
+    story.found(vec![ContextPassage { place: "blocked-way".to_owned(), kind, ..passage("Wait a minute.") }]);
+    assert_eq!(asked(&story, 1), (vec!["base.go_to".to_owned()], vec!["step.failed".to_owned()]));
+    story.give(revision("no, to the bedroom"));
+    assert_eq!(asked(&story, 2).1, ["step.failed", "task.revised"]);
+}
+
+#[test]
+fn a_task_of_an_event_of_the_recipe_is_known_by_the_name_of_the_event() {
+    let mut story = story("go to the dock");
+    let mut setup = story.mission.setup.clone();
+    setup.policy.origin = cortex_protocol::Origin::new("event", "low_battery");
+    story.mission = Mission::new(setup);
+    let story = story.start();
+    assert_eq!(story.gatherings[0].1.events, ["low_battery"]);
+}
+
 #[test]
 fn an_unchanged_record_leaves_the_beginning_of_the_requests_unchanged() {
     let mut story = story("go to the kitchen")
