@@ -2,6 +2,7 @@
 //!
 //! - `OpenAiModel` (feature `openai`): any OpenAI-compatible endpoint (OpenAI, Ollama, vLLM, llama.cpp), with bounded time,
 //!   retries and reply size;
+//! - [`LocalModel`]: a model in a file on the robot, in a process of its own;
 //! - [`Reflex`]: the embedded command reader; no model, no network, and no more than it says;
 //! - [`Wordings`]: what people have told the command reader that their words mean, in a [`WordingFile`];
 //! - [`ModelChoice`]: how a person names one of them, and [`build`]: the model of that name;
@@ -13,9 +14,11 @@
 mod build;
 mod chain;
 mod choice;
+mod local;
 #[cfg(feature = "openai")]
 mod openai;
 mod reflex;
+mod repetition_loop;
 mod settings;
 mod shadow;
 mod trial;
@@ -24,6 +27,7 @@ mod wordings;
 pub use build::{ModelSet, build, build_set, offered};
 pub use chain::ChainBounds;
 pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL};
+pub use local::{LocalModel, LocalSettings};
 #[cfg(feature = "openai")]
 pub use openai::OpenAiModel;
 pub use reflex::Reflex;

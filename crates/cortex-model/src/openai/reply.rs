@@ -11,7 +11,7 @@ use reqwest::StatusCode;
 use serde_json::{Map, Value};
 
 use super::failure::Failure;
-use super::repetition_loop::Text;
+use crate::repetition_loop::Text;
 
 /// How servers say that a reply is whole: OpenAI's own words, and those of servers and gateways that pass on a model's.
 const WHOLE: [&str; 11] = [
