@@ -30,29 +30,48 @@ const VARIABLE: &str = "CORTEX_LOCAL_MODEL_FILE";
 /// What changes with the folder that Cargo builds in.
 const BUILT: &str = "cortex-local-model with llama.cpp";
 
-/// Builds the program with its engine, and runs its tests with the real model.
-pub(crate) fn run(repository: &Path, arguments: &[String]) -> Result<ExitCode> {
-    let model = SMOLLM2.ensure()?;
-    // What the bindings to ROS are made with makes those to the engine, too.
+/// What was built and fetched.
+#[derive(Debug)]
+pub(crate) struct LocalModel {
+    program: PathBuf,
+    file: PathBuf,
+}
+
+impl LocalModel {
+    /// Has a Cortex that is started use it.
+    pub(crate) fn configure(&self, cortex: &mut Command) {
+        cortex.env("CORTEX_LOCAL_MODEL__PROGRAM", &self.program).env("CORTEX_LOCAL_MODEL__FILE", &self.file);
+    }
+}
+
+/// Builds the program with its engine, and brings the model.
+pub(crate) fn ensure(repository: &Path) -> Result<LocalModel> {
+    let file = SMOLLM2.ensure()?;
     let ros = work::prepare(repository, Purpose::Build)?;
-    // Cargo itself locks it and brings it up to date.
+    let target = target()?;
+    progress::say("Building cortex-local-model with llama.cpp (at first for a quarter of an hour)");
+    let mut build = command(repository, &ros, &target, "build");
+    cargo::run("building cortex-local-model", build.arg("--bins"))?;
+    Ok(LocalModel { program: target.join("release/cortex-local-model"), file })
+}
+
+/// The same, and runs its tests with the real model.
+pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> {
+    let LocalModel { program, file } = ensure(repository)?;
+    progress::say(&format!("The program is {}, the model {}", program.display(), file.display()));
+    let ros = work::prepare_silently(repository, Purpose::Build)?;
+    let mut test = command(repository, &ros, &target()?, "test");
+    cargo::run_for_exit_code(test.args(arguments).env(VARIABLE, file))
+}
+
+/// Where Cargo builds. It locks the folder itself, and brings it up to date.
+fn target() -> Result<PathBuf> {
     let entry = Cache::locate()?.entry(Kind::Engines, &KeyBuilder::default().part(BUILT).finish());
     entry.ensure(|_, _| Ok(()))?;
-    let target = entry.directory();
-    progress::say("Building cortex-local-model with llama.cpp (at first for a quarter of an hour)");
-    let mut build = command(repository, &ros, target, "build");
-    cargo::run("building cortex-local-model", build.arg("--bins"))?;
-    progress::say(&format!("The program is {}", program(target).display()));
-    progress::say(&format!("The model is {}", model.display()));
-    let mut test = command(repository, &ros, target, "test");
-    cargo::run_for_exit_code(test.args(arguments).env(VARIABLE, model))
+    Ok(entry.directory().to_owned())
 }
 
-/// The program, as it was built.
-fn program(target: &Path) -> PathBuf {
-    target.join("release/cortex-local-model")
-}
-
+/// What the bindings to ROS are made with makes those to the engine, too.
 fn command(repository: &Path, ros: &Ros, target: &Path, verb: &str) -> Command {
     let mut command = cargo::command_with_ros(repository, ros);
     command.args([verb, "--release", "--package", "cortex-local-model", "--features", "llama"]);

@@ -104,7 +104,7 @@ enum Task {
         /// Let Cortex bring the robot up from a recipe: a name in `recipes/`, or a file
         #[arg(long)]
         recipe: Option<String>,
-        /// The model that `cortex run` shall use
+        /// The model that `cortex run` shall use; `local` is a very small one that comes along
         #[arg(long)]
         model: Option<String>,
         /// Show a recorded mission on the page instead: needs no ROS 2 and no robot
@@ -174,7 +174,7 @@ fn run(command: Task) -> Result<ExitCode> {
         Task::Test { arguments } => return work::test(&repository, &arguments),
         Task::Check => return check::run(&repository),
         Task::Features => return features::run(&repository),
-        Task::LocalModel { arguments } => return local_model::run(&repository, &arguments),
+        Task::LocalModel { arguments } => return local_model::test(&repository, &arguments),
         Task::Doc { arguments } => return work::doc(&repository, &arguments),
         Task::Audit(arguments) => return audit::run(&repository, &arguments),
         Task::Demo { recorded: true, .. } => return work::show_recorded(&repository),

@@ -3,28 +3,21 @@
 use std::fmt::Write as _;
 
 use cortex_local_model::protocol::{Message, Problem, Role, Template};
-use llama_cpp_2::model::{AddBos, LlamaChatMessage, LlamaChatTemplate, LlamaModel};
+use llama_cpp_2::model::{LlamaChatMessage, LlamaChatTemplate, LlamaModel};
 use llama_cpp_2::token::LlamaToken;
-use llama_cpp_2::token_type::LlamaTokenAttr;
 
-/// Bytes of most tokens.
-const TOKEN_BYTES: usize = 64;
-/// More than any token has.
-const MOST_TOKEN_BYTES: usize = 4_096;
+/// Stands on both sides of the number of a message, where its words belong.
+const PLACE: char = '\u{fffc}';
 
 /// How conversations are written for a model.
 pub(super) struct Conversations {
     template: Option<LlamaChatTemplate>,
-    /// The texts that mean something to the template, such as the end of a message.
-    marks: Vec<String>,
 }
 
 impl Conversations {
     pub(super) fn new(model: &LlamaModel) -> Self {
-        let trial = [(Role::User, "a")].map(|(role, text)| Message { role, text: text.to_owned() });
         let own = model.chat_template(None).ok();
-        let template = own.filter(|template| applied(model, template, &trial).is_ok());
-        Self { template, marks: marks(model) }
+        Self { template: own.filter(|template| applied(model, template, &[Role::User]).is_ok()) }
     }
 
     pub(super) fn template(&self) -> Template {
@@ -36,76 +29,60 @@ impl Conversations {
         self.template.is_none()
     }
 
-    /// The tokens of a conversation, up to where the model is to go on.
+    /// The tokens of a conversation, up to where the model is to go on. The marks of the template are tokens of their own where
+    /// the template has them, and letters in the words of a message: who could write one there could speak for Cortex.
     pub(super) fn tokens(&self, model: &LlamaModel, messages: &[Message]) -> Result<Vec<LlamaToken>, Problem> {
-        let harmless: Vec<Message> = messages
-            .iter()
-            .map(|message| Message { text: self.without_marks(&message.text), ..message.clone() })
-            .collect();
-        let text = match &self.template {
-            Some(template) => applied(model, template, &harmless)?,
-            None => plain(&harmless),
+        let roles: Vec<Role> = messages.iter().map(|message| message.role).collect();
+        let frame = match &self.template {
+            Some(template) => applied(model, template, &roles)?,
+            None => plain(&roles),
         };
-        model.str_to_token(&text, AddBos::Always).map_err(|error| unusable(&error.to_string()))
-    }
-
-    /// The text in which no mark of the template is left: whoever could write one could speak for Cortex.
-    fn without_marks(&self, text: &str) -> String {
-        // C has no text with a zero in it.
-        let mut text = text.replace('\0', "\u{fffd}");
-        while let Some(mark) = self.marks.iter().find(|mark| text.contains(mark.as_str())) {
-            let mut letters = mark.chars();
-            let first: String = letters.by_ref().take(1).collect();
-            text = text.replace(mark.as_str(), &format!("{first}\u{2060}{}", letters.as_str()));
+        let vocabulary = model.vocab();
+        let mut tokens = Vec::new();
+        for (index, part) in frame.split(PLACE).enumerate() {
+            let is_frame = index % 2 == 0;
+            let text = if is_frame { part } else { words(messages, part) };
+            if !text.is_empty() {
+                tokens.extend(vocabulary.tokenize(text.as_bytes(), index == 0, is_frame));
+            }
         }
-        text
-    }
-
-    /// The bytes of a token of a reply.
-    pub(super) fn bytes(&self, model: &LlamaModel, token: LlamaToken) -> Vec<u8> {
-        // Marks have none.
-        piece(model, token, false)
+        Ok(tokens)
     }
 }
 
-fn piece(model: &LlamaModel, token: LlamaToken, special: bool) -> Vec<u8> {
-    let short = model.token_to_piece_bytes(token, TOKEN_BYTES, special, None);
-    short.or_else(|_| model.token_to_piece_bytes(token, MOST_TOKEN_BYTES, special, None)).unwrap_or_default()
+/// The words of the message with this number.
+fn words<'m>(messages: &'m [Message], number: &str) -> &'m str {
+    let message = number.parse::<usize>().ok().and_then(|index| messages.get(index));
+    message.map(|message| message.text.as_str()).unwrap_or_default()
 }
 
-/// The texts of all tokens that control something. One letter alone is no mark: it could not be replaced.
-fn marks(model: &LlamaModel) -> Vec<String> {
-    let controls = |token: &LlamaToken| {
-        let attributes = model.token_attr(*token);
-        attributes.contains(LlamaTokenAttr::Control) || attributes.contains(LlamaTokenAttr::UserDefined)
-    };
-    let texts = (0..model.n_vocab()).map(LlamaToken).filter(controls).map(|token| piece(model, token, true));
-    texts
-        .filter_map(|bytes| String::from_utf8(bytes).ok())
-        .filter(|text| text.starts_with('<') && text.len() > 2)
-        .collect()
+/// Where the words of a message belong.
+fn place(index: usize) -> String {
+    format!("{PLACE}{index}{PLACE}")
 }
 
-fn applied(model: &LlamaModel, template: &LlamaChatTemplate, messages: &[Message]) -> Result<String, Problem> {
-    let messages = messages
+/// The model's own frame around the words of messages.
+fn applied(model: &LlamaModel, template: &LlamaChatTemplate, roles: &[Role]) -> Result<String, Problem> {
+    let messages = roles
         .iter()
-        .map(|message| LlamaChatMessage::new(message.role.name().to_owned(), message.text.clone()))
+        .enumerate()
+        .map(|(index, role)| LlamaChatMessage::new(role.name().to_owned(), place(index)))
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| unusable(&error.to_string()))?;
     model.apply_chat_template(template, &messages, true).map_err(|error| unusable(&error.to_string()))
 }
 
 /// A conversation as people would write it down.
-fn plain(messages: &[Message]) -> String {
+fn plain(roles: &[Role]) -> String {
     let mut text = String::new();
-    for message in messages {
-        let speaker = match message.role {
+    for (index, role) in roles.iter().enumerate() {
+        let speaker = match role {
             Role::System => "Rules",
             Role::User => "User",
             Role::Assistant => "Assistant",
         };
         // Writing to a text does not fail.
-        let _ = writeln!(text, "{speaker}: {}\n", message.text.replace("\nUser:", "\nUser :"));
+        let _ = writeln!(text, "{speaker}: {}\n", place(index));
     }
     text.push_str("Assistant:");
     text

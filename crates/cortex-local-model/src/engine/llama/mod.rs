@@ -36,6 +36,8 @@ pub(crate) const DESCRIPTION: &str = "llama.cpp";
 
 /// Tokens of a conversation that are computed at once. After each such part the engine looks whether it is still wanted.
 const BATCH: usize = 256;
+/// Tokens of a conversation where neither the file nor the configuration says how many.
+const CONTEXT: u64 = 4_096;
 /// Fewest tokens that an answer may have.
 const LEAST_ANSWER: usize = 16;
 
@@ -53,7 +55,7 @@ pub(crate) struct Engine {
 impl Engine {
     pub(crate) fn load(load: &Load) -> Result<Self, Problem> {
         let facts = gguf::check(&load.file).map_err(|error| refused(&error))?;
-        let trained = facts.trained_tokens.unwrap_or(u64::MAX);
+        let trained = facts.trained_tokens.unwrap_or(CONTEXT.max(load.context_tokens.into()));
         let wanted = if load.context_tokens == 0 { trained } else { trained.min(load.context_tokens.into()) };
         // What a graphics processor holds does not count here.
         if load.gpu_layers == 0
@@ -210,10 +212,10 @@ impl Engine {
             }
             let token = sampling.next(&self.context)?;
             tokens += 1;
-            if self.model.is_eog_token(token) {
+            if self.model.vocab().is_eog(token) {
                 break Finish::Whole;
             }
-            let text = letters.add(&self.conversations.bytes(self.model, token));
+            let text = letters.add(&self.model.vocab().token_to_piece(token, false, None));
             if !text.is_empty() {
                 output.write(&FromModel::Piece(Piece { id, text }));
             }

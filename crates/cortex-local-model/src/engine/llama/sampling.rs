@@ -58,12 +58,12 @@ impl Sampling {
         Ok(token)
     }
 
-    fn chosen(&self, mut candidates: LlamaTokenDataArray) -> Result<LlamaToken, Problem> {
+    fn chosen(&mut self, mut candidates: LlamaTokenDataArray) -> Result<LlamaToken, Problem> {
         self.choice.apply(&mut candidates);
         candidates.selected_token().ok_or_else(|| failed("no token fits the grammar"))
     }
 
-    fn fits(&self, token: LlamaToken) -> bool {
+    fn fits(&mut self, token: LlamaToken) -> bool {
         let mut alone = LlamaTokenDataArray::new(vec![LlamaTokenData::new(token, 1.0, 1.0)], false);
         self.grammar.apply(&mut alone);
         alone.data.first().is_some_and(|candidate| candidate.logit() != f32::NEG_INFINITY)
