@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use std::thread;
 
 use cortex_local_model::protocol::{FromModel, MAX_REQUEST_BYTES, PROGRAM, ToModel};
@@ -23,7 +23,7 @@ impl Cancelled {
 
 /// Reads requests, and hears at once that one is cancelled or that the input has ended: then nobody wants anything more, and
 /// the process ends whatever the engine is doing.
-pub(crate) fn read_in_background(requests: Sender<ToModel>, cancelled: Cancelled) {
+pub(crate) fn read_in_background(requests: SyncSender<ToModel>, cancelled: Cancelled) {
     thread::spawn(move || {
         let mut input = io::stdin().lock();
         let mut line = Vec::new();
@@ -54,7 +54,7 @@ fn end(problem: &str) -> ! {
 }
 
 /// Lines for Cortex.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Output;
 
 impl Output {

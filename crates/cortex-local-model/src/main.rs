@@ -13,6 +13,9 @@ use cortex_local_model::protocol::{Failed, FromModel, Load, PROGRAM, Problem, To
 use engine::Engine;
 use lines::{Cancelled, Output};
 
+/// Requests that wait. Cortex sends the next one when it has an answer.
+const WAITING_REQUESTS: usize = 16;
+
 fn main() -> ExitCode {
     if std::env::args_os().len() > 1 || io::stdin().is_terminal() {
         eprintln!(
@@ -24,8 +27,8 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     let cancelled = Cancelled::default();
-    let (sender, requests) = mpsc::channel();
-    let output = Output::default();
+    let (sender, requests) = mpsc::sync_channel(WAITING_REQUESTS);
+    let output = Output;
     lines::read_in_background(sender, cancelled.clone());
     match serve(&requests, &cancelled, &output) {
         Ok(()) => ExitCode::SUCCESS,

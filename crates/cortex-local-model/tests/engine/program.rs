@@ -15,6 +15,9 @@ use serde_json::Value;
 /// Against hangs only.
 const LIMIT: Duration = Duration::from_secs(600);
 
+/// Lines that wait for a test.
+const WAITING_LINES: usize = 4_096;
+
 /// Where the real model lies.
 pub(crate) fn real_model() -> PathBuf {
     std::env::var_os("CORTEX_LOCAL_MODEL_FILE").map(PathBuf::from).expect("`cargo xtask local-model` runs these tests")
@@ -50,7 +53,7 @@ impl Program {
             .env("OMP_WAIT_POLICY", "passive")
             .spawn()
             .unwrap();
-        let (sender, output) = mpsc::channel();
+        let (sender, output) = mpsc::sync_channel(WAITING_LINES);
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         thread::spawn(move || {
             for line in lines.map_while(Result::ok) {

@@ -48,7 +48,7 @@ pub struct LocalModel {
     program: PathBuf,
     settings: LocalSettings,
     request_timeout: Duration,
-    process: Mutex<Option<mpsc::UnboundedSender<Question>>>,
+    process: Mutex<Option<mpsc::Sender<Question>>>,
     restarts: Arc<Mutex<Restarts>>,
 }
 
@@ -80,7 +80,7 @@ impl LocalModel {
             }
             let process = self.running()?;
             let (events, receiver) = process::events();
-            if process.send(Question { ask: prompt::ask(0, request), events }).is_ok() {
+            if process.send(Question { ask: prompt::ask(0, request), events }).await.is_ok() {
                 return Ok(receiver);
             }
             // It has ended between the two: from now on there is a pause.
@@ -100,7 +100,7 @@ impl LocalModel {
         }
     }
 
-    fn running(&self) -> Result<mpsc::UnboundedSender<Question>, ModelError> {
+    fn running(&self) -> Result<mpsc::Sender<Question>, ModelError> {
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(running) = process.as_ref().filter(|running| !running.is_closed()) {
             return Ok(running.clone());

@@ -31,6 +31,9 @@ const MOST_TEXT_BYTES: usize = 1024 * 1024;
 const FURTHER_PIECES: u32 = 16;
 /// Pieces that wait for their reader.
 const WAITING_PIECES: usize = 64;
+/// Questions that wait to be taken, and lines that wait for a process that does not read.
+const WAITING_QUESTIONS: usize = 16;
+const WAITING_LINES: usize = 4;
 /// For a process that has closed its output to end by itself, and for its last words.
 const END_TIMEOUT: Duration = Duration::from_millis(200);
 /// Lines of its standard error that are kept, and most bytes of one.
@@ -61,7 +64,7 @@ pub(super) fn start(
     file: &Path,
     settings: &LocalSettings,
     restarts: Arc<Mutex<Restarts>>,
-) -> Result<mpsc::UnboundedSender<Question>, ModelError> {
+) -> Result<mpsc::Sender<Question>, ModelError> {
     let mut child = Command::new(program)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -98,7 +101,7 @@ pub(super) fn start(
         gpu_layers: settings.gpu_layers,
         seed: settings.seed,
     };
-    let (sender, receiver) = mpsc::unbounded_channel();
+    let (sender, receiver) = mpsc::channel(WAITING_QUESTIONS);
     let questions = Questions { receiver, waiting: VecDeque::new() };
     tokio::spawn(supervise(process, load, questions, restarts));
     Ok(sender)
@@ -106,7 +109,7 @@ pub(super) fn start(
 
 /// The questions, in their order.
 struct Questions {
-    receiver: mpsc::UnboundedReceiver<Question>,
+    receiver: mpsc::Receiver<Question>,
     waiting: VecDeque<Question>,
 }
 
@@ -122,6 +125,7 @@ impl Questions {
     /// Lets questions wait until nobody can ask any more.
     async fn let_wait(&mut self) {
         while let Some(question) = self.receiver.recv().await {
+            self.waiting.retain(|question| !question.events.is_closed());
             self.waiting.push_back(question);
         }
     }
@@ -150,7 +154,7 @@ async fn supervise(mut process: Process, load: Load, mut questions: Questions, r
 struct Process {
     child: Child,
     /// Lines for it. They are written by a task, so that one that does not read holds nothing up.
-    input: mpsc::UnboundedSender<String>,
+    input: mpsc::Sender<String>,
     output: Lines<ChildStdout>,
     errors: JoinHandle<()>,
     last_words: LastWords,
@@ -168,7 +172,7 @@ impl Process {
         restarts: &Mutex<Restarts>,
         unanswered: &mut Option<mpsc::Sender<Event>>,
     ) -> Result<(), ModelError> {
-        self.write(&ToModel::Load(load));
+        self.write(&ToModel::Load(load))?;
         let limit = self.settings.load_timeout;
         let loaded = tokio::select! {
             loaded = timeout(limit, self.loaded()) => loaded,
@@ -227,13 +231,13 @@ impl Process {
         ask.id = id;
         let mut pieces_left = ask.max_tokens.saturating_add(FURTHER_PIECES);
         let mut bytes_left = MOST_TEXT_BYTES;
-        self.write(&ToModel::Ask(ask));
+        self.write(&ToModel::Ask(ask))?;
         let mut cancelled = None;
         loop {
             let line = tokio::select! {
                 line = self.output.next() => line,
                 () = events.closed(), if cancelled.is_none() => {
-                    self.write(&ToModel::Cancel(Cancel { id }));
+                    self.write(&ToModel::Cancel(Cancel { id }))?;
                     cancelled = Some(Instant::now() + self.settings.cancel_timeout);
                     continue;
                 }
@@ -255,10 +259,14 @@ impl Process {
         }
     }
 
-    fn write(&self, line: &ToModel) {
-        // A process that has gone is noticed by its output.
-        if let Ok(text) = serde_json::to_string(line) {
-            drop(self.input.send(text));
+    fn write(&self, line: &ToModel) -> Result<(), ModelError> {
+        let text = serde_json::to_string(line).map_err(|problem| {
+            failure(ModelErrorKind::Refused, format!("the request can't be written for the local model: {problem}"), "")
+        })?;
+        match self.input.try_send(text) {
+            Err(mpsc::error::TrySendError::Full(_)) => Err(nonsense("it does not read what it is asked")),
+            // A process that has gone is noticed by its output.
+            Ok(()) | Err(mpsc::error::TrySendError::Closed(_)) => Ok(()),
         }
     }
 
@@ -331,8 +339,8 @@ fn nonsense(problem: &str) -> ModelError {
 }
 
 /// Writes lines while it reads them.
-fn written_in_background(mut input: ChildStdin) -> mpsc::UnboundedSender<String> {
-    let (sender, mut lines) = mpsc::unbounded_channel::<String>();
+fn written_in_background(mut input: ChildStdin) -> mpsc::Sender<String> {
+    let (sender, mut lines) = mpsc::channel::<String>(WAITING_LINES);
     tokio::spawn(async move {
         while let Some(line) = lines.recv().await {
             let line = format!("{line}\n");

@@ -84,19 +84,22 @@ impl Watched {
     }
 }
 
+/// Most words that a test hears.
+const WORDS: usize = 1_000;
+
 /// Hears the words of an answer.
-pub(crate) struct Heard(mpsc::UnboundedSender<String>);
+pub(crate) struct Heard(mpsc::Sender<String>);
 
 impl Heard {
-    pub(crate) fn new() -> (Arc<Self>, mpsc::UnboundedReceiver<String>) {
-        let (sender, receiver) = mpsc::unbounded_channel();
+    pub(crate) fn new() -> (Arc<Self>, mpsc::Receiver<String>) {
+        let (sender, receiver) = mpsc::channel(WORDS);
         (Arc::new(Self(sender)), receiver)
     }
 }
 
 impl ReplyListener for Heard {
     fn on_text(&self, so_far: &str) {
-        let _ = self.0.send(so_far.to_owned());
+        self.0.try_send(so_far.to_owned()).expect("no answer of these tests has so many words");
     }
 }
 
