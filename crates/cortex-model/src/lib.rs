@@ -15,6 +15,7 @@ mod build;
 mod chain;
 mod choice;
 mod local;
+mod local_settings;
 #[cfg(feature = "openai")]
 mod openai;
 mod reflex;
@@ -27,7 +28,8 @@ mod wordings;
 pub use build::{ModelSet, build, build_set, offered};
 pub use chain::ChainBounds;
 pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL};
-pub use local::{LocalModel, LocalSettings};
+pub use local::LocalModel;
+pub use local_settings::LocalSettings;
 #[cfg(feature = "openai")]
 pub use openai::OpenAiModel;
 pub use reflex::Reflex;

@@ -7,7 +7,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::local::LocalSettings;
+use crate::local_settings::LocalSettings;
 use crate::wordings::WordingFile;
 
 /// The environment variable that holds the key of an OpenAI-compatible endpoint.

@@ -1,6 +1,6 @@
 //! A model in a file on the robot, computed in a process of its own: `cortex-local-model`, with llama.cpp.
 //!
-//! - `settings`: which file, and how it is computed;
+//! - `place`: where the file is, and the program that computes it;
 //! - `prompt`: from our messages to those of the process;
 //! - `process`: the process, and the task that talks with it;
 //! - `lines`: what it says, line by line;
@@ -17,17 +17,16 @@ use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, ModelErrorKind,
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::local_settings::LocalSettings;
 use crate::repetition_loop::Text;
 use crate::settings::{BuildError, ModelSettings};
 
 mod lines;
+mod place;
 mod process;
 mod prompt;
 mod reply;
 mod restarts;
-mod settings;
-
-pub use settings::LocalSettings;
 
 use process::{Event, Question};
 use restarts::Restarts;
@@ -62,8 +61,8 @@ impl LocalModel {
         let local = settings.local.clone();
         Ok(Self {
             label: choice.to_string(),
-            file: local.file_of(file)?,
-            program: local.found_program()?,
+            file: place::file(&local, file)?,
+            program: place::program(&local)?,
             request_timeout: settings.request_timeout,
             process: Mutex::new(None),
             restarts: Arc::new(Mutex::new(Restarts::new(local.restart_pause))),

@@ -22,8 +22,8 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::lines::{Lines, NoLine};
 use super::restarts::Restarts;
-use super::settings::LocalSettings;
 use super::{failure, shown};
+use crate::local_settings::LocalSettings;
 
 /// Most bytes of a reply.
 const MOST_TEXT_BYTES: usize = 1024 * 1024;

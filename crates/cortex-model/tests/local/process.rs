@@ -199,7 +199,7 @@ async fn a_process_that_ended_is_started_again_after_a_pause_that_grows() {
     let model = LocalModel::new(None, &ModelSettings { local: patient, ..ModelSettings::default() }).unwrap();
     assert!(asked(&model).await.is_err());
     let error = asked(&model).await.unwrap_err();
-    assert!(error.message.contains("it is started again in 40 s") && error.message.contains("signal: 9"), "{error}");
+    assert!(error.message.contains("it is started again in ") && error.message.contains("signal: 9"), "{error}");
     assert!(error.retry_after.is_some_and(|wait| wait <= Duration::from_secs(40)), "{error:?}");
     assert_eq!(scripted.started().len(), 4, "nothing is started within the pause");
 }

@@ -1,14 +1,7 @@
-//! Which file, and how it is computed.
+//! How a model in a file is computed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
-
-use cortex_local_model::protocol::PROGRAM;
-
-use crate::settings::BuildError;
-
-/// Where an installation has programs that people do not start, seen from the folder of those that they do.
-const IN_PREFIX: &str = "../lib/cortex";
 
 /// A local model, and the process that computes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,30 +39,6 @@ impl Default for LocalSettings {
             load_timeout: Duration::from_secs(60),
             cancel_timeout: Duration::from_secs(5),
             restart_pause: Duration::from_millis(500),
-        }
-    }
-}
-
-impl LocalSettings {
-    /// The file of a choice, which may name one of its own. Only whether it is there is looked at; the process looks at the rest.
-    pub(super) fn file_of(&self, own: Option<&Path>) -> Result<PathBuf, BuildError> {
-        let Some(file) = own.or(self.file.as_deref()) else { return Err(BuildError::NoLocalFile) };
-        if file.is_file() { Ok(file.to_owned()) } else { Err(BuildError::LocalFileMissing { file: file.to_owned() }) }
-    }
-
-    /// The program, which is there.
-    pub(super) fn found_program(&self) -> Result<PathBuf, BuildError> {
-        let places: Vec<PathBuf> = match &self.program {
-            Some(program) => vec![program.clone()],
-            None => {
-                let own = std::env::current_exe().unwrap_or_default();
-                let folder = own.parent().unwrap_or(Path::new("."));
-                vec![folder.join(PROGRAM), folder.join(IN_PREFIX).join(PROGRAM)]
-            }
-        };
-        match places.iter().find(|place| place.is_file()) {
-            Some(program) => Ok(program.clone()),
-            None => Err(BuildError::LocalProgramMissing { places }),
         }
     }
 }
