@@ -69,7 +69,7 @@ impl Program {
             version: VERSION,
             file: file.to_owned(),
             context_tokens,
-            threads: 0,
+            threads: 1,
             gpu_layers: 0,
             seed: 1,
         }));
