@@ -51,7 +51,7 @@ pub struct Load {
     pub threads: u32,
     /// Layers that a graphics processor computes, if the engine was built for one.
     pub gpu_layers: u32,
-    /// Where chance begins: the same requests get the same answers.
+    /// Where chance begins.
     pub seed: u32,
 }
 

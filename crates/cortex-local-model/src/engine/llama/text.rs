@@ -31,12 +31,13 @@ impl Letters {
                 Err(error) => {
                     let (whole, rest) = self.waiting.split_at(error.valid_up_to());
                     text.push_str(&String::from_utf8_lossy(whole));
-                    let Some(wrong) = error.error_len() else {
+                    let wrong = letter_bytes(rest);
+                    if error.error_len().is_none() || wrong.is_none() {
                         self.waiting = rest.to_vec();
                         break;
-                    };
+                    }
                     text.push(char::REPLACEMENT_CHARACTER);
-                    self.waiting = rest.get(wrong..).unwrap_or_default().to_vec();
+                    self.waiting = rest.get(wrong.unwrap_or(1)..).unwrap_or_default().to_vec();
                 }
             }
         }
@@ -70,6 +71,20 @@ impl Letters {
     }
 }
 
+/// The bytes of the letter that a text begins with, whether such a letter exists or not: the grammar counts it as one, so it
+/// becomes one. None: there are more to come.
+fn letter_bytes(text: &[u8]) -> Option<usize> {
+    let length = match text.first()? {
+        0xc0..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xff => 4,
+        _ => 1,
+    };
+    let follow = text.iter().skip(1).take(length - 1).take_while(|byte| matches!(byte, 0x80..=0xbf)).count();
+    let is_open = follow + 1 < length && follow + 1 == text.len();
+    (!is_open).then_some(follow + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,6 +99,14 @@ mod tests {
         let mut cut = Letters::new(false);
         assert_eq!(cut.add(&[b'a', 0xff, b'b', 0xc3]), "a\u{fffd}b");
         assert_eq!(cut.rest(), "\u{fffd}");
+    }
+
+    /// A string of at most two letters had eight, and was outside its schema.
+    #[test]
+    fn regression_a_letter_that_does_not_exist_became_four() {
+        let mut letters = Letters::new(false);
+        let pieces: Vec<String> = b"a\xf4\x90\x80\x80\xed\xa0\x80b".iter().map(|byte| letters.add(&[*byte])).collect();
+        assert_eq!(pieces.concat(), "a\u{fffd}\u{fffd}b");
     }
 
     #[test]
