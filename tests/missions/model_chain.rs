@@ -76,6 +76,24 @@ async fn a_mission_survives_its_models_and_the_first_one_comes_back() {
     }
 }
 
+/// The process of a model on the robot dies within its first answer; so does each one that is started for it.
+#[tokio::test]
+async fn a_mission_survives_the_death_of_the_local_models_process() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("dies.gguf");
+    std::fs::write(&file, "GGUF").expect("a file for the script to be told by");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cortex-model/tests/local/scripted.sh");
+    let mut test_robot = TestRobot::empty();
+    test_robot.start("sim", "cortex-sim", &[]).await;
+    let file = format!("local_model.file:={}", file.display());
+    let program = format!("local_model.program:={script}");
+    let arguments = ["--model", "local", "--ros-args", "-p", &file, "-p", &program, "-p", "chain.models:=['reflex']"];
+    test_robot.start_cortex(&arguments).await;
+    let sent = test_robot.send("go to the kitchen").await;
+    assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["base.go_to"]), "{sent:#?}");
+    assert_eq!(changes(&sent), [("reflex", "local")]);
+}
+
 #[tokio::test]
 async fn what_reflex_does_not_understand_as_a_whole_is_not_gone_on_with() {
     let drive = calls([("base-go_to", json!({"place": "kitchen"})), ("base-go_to", json!({"place": "bedroom"}))]);

@@ -49,7 +49,10 @@ async fn what_can_not_be_tried_says_what_to_do() {
     let test_robot = TestRobot::empty();
     for (arguments, expected) in [
         (vec!["send", "hello", "--wait", "0.5"], "Start one with `cortex run`"),
-        (vec!["run", "--model", "gpt"], "'gpt' names no model; write 'reflex' or 'openai:NAME@URL'"),
+        (
+            vec!["run", "--model", "gpt"],
+            "'gpt' names no model; write 'reflex', 'local', 'local:FILE' or 'openai:NAME@URL'",
+        ),
         (vec!["run", "--config", "/nowhere.toml"], "there is no file /nowhere.toml"),
         (vec!["run", "--ros-args", "-p", "mission.max_replan:=1"], "max_replan"),
         (vec!["run", "--ros-args", "-r", "nonsense"], "the ROS arguments can't be used"),

@@ -221,7 +221,7 @@ async fn a_model_that_can_not_be_used_leaves_it_unconfigured_until_that_is_fixed
     }
     let refused = command(&mut manager, "set model gpt").await;
     assert_eq!(refused["done"], false);
-    assert!(refused["reason"].as_str().unwrap_or_default().contains("write 'reflex' or"), "{refused}");
+    assert!(refused["reason"].as_str().unwrap_or_default().contains("write 'reflex', 'local'"), "{refused}");
     assert_eq!(command(&mut manager, "set model reflex").await["done"], true);
     assert_eq!(command(&mut manager, "resume").await, json!({"done": false, "state": "unconfigured"}), "not so fast");
     manager.write_line("startup").await;

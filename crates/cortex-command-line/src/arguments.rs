@@ -9,7 +9,7 @@ use thiserror::Error;
 
 #[derive(Debug, Clone, Args)]
 pub struct RunArguments {
-    /// Which model plans: `reflex`, or `openai:NAME@URL`. Overrides the configuration.
+    /// Which model plans: `reflex`, `local`, or `openai:NAME@URL`. Overrides the configuration.
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
     /// The configuration file. Default: the one that the variable `CORTEX_CONFIG` names, if any.

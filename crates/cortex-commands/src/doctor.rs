@@ -293,7 +293,12 @@ async fn model(choice: &ModelChoice, settings: ModelSettings) -> Vec<Finding> {
     match trial(model.as_ref(), pictures.as_ref(), MODEL_LIMIT).await {
         Ok(trial) => tried(choice, &trial),
         Err(error) => {
-            let hint = "check the model's name and its URL; `cortex models` lists what an endpoint offers".to_owned();
+            let hint = match choice.base_url() {
+                Some(_) => {
+                    "check the model's name and its URL; `cortex models` lists what an endpoint offers".to_owned()
+                }
+                None => "do what it says, or use `--model reflex`".to_owned(),
+            };
             let fix = if error.hint.is_empty() { hint } else { error.hint };
             vec![Finding::Bad(format!("{choice}: {}", error.message), fix)]
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use cortex_model::{ChainBounds, ChoiceError, ModelChoice, ModelSet, ModelSettings};
 use serde::{Deserialize, Serialize};
 
-use super::seconds;
+use super::{local_model, seconds};
 use crate::secret_place::{SecretPlace, secret_place};
 
 /// The models beside the first.
@@ -41,8 +41,14 @@ pub(crate) struct KeyConfig {
     pub(crate) key_env: Option<String>,
 }
 
-/// The models, still without keys. After reflex, which is always there, no other would be asked.
-pub(super) fn models(first: ModelChoice, settings: ModelSettings, chain: &ChainConfig) -> anyhow::Result<ModelSet> {
+/// The models, still without keys. After reflex, which is always there, no other would be asked. `has_local`: whether a local
+/// model is enabled, which is one of them then.
+pub(super) fn models(
+    first: ModelChoice,
+    settings: ModelSettings,
+    chain: &ChainConfig,
+    has_local: bool,
+) -> anyhow::Result<ModelSet> {
     let parsed = |key: &str, text: &str| {
         text.parse::<ModelChoice>().map_err(|error| anyhow::anyhow!("configuration: chain.{key}: {error}"))
     };
@@ -53,6 +59,9 @@ pub(super) fn models(first: ModelChoice, settings: ModelSettings, chain: &ChainC
         at.is_none_or(|at| at + 1 == fallbacks.len()),
         "configuration: chain.models has others after reflex, and none of them would ever be asked; put reflex last"
     );
+    if has_local {
+        local_model::include(&first, &mut fallbacks);
+    }
     let confirmation = match chain.confirmation_model.trim() {
         "" => None,
         text => Some(parsed("confirmation_model", text)?),

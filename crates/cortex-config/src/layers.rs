@@ -23,6 +23,7 @@ const KEYS: [&str; 26] = [
     "shadow",
     "keys",
     "endpoint",
+    "local_model",
     "mission",
     "budget",
     "queue",

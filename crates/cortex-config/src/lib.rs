@@ -30,6 +30,7 @@ mod embedding;
 mod incident;
 mod knowledge;
 mod layers;
+mod local_model;
 mod log_level;
 mod memory;
 mod mission;
@@ -51,6 +52,7 @@ use incident::IncidentConfig;
 use knowledge::KnowledgeConfig;
 pub use knowledge::{KnowledgeSettings, KnowledgeStore};
 pub use layers::{Layers, Value, file};
+use local_model::LocalModelConfig;
 pub use log_level::LogLevel;
 use memory::MemoryConfig;
 pub use memory::{MapChoice, MemorySettings};
@@ -89,6 +91,7 @@ pub(crate) struct Config {
     /// By the base of the endpoint.
     pub(crate) keys: BTreeMap<String, KeyConfig>,
     pub(crate) endpoint: EndpointConfig,
+    pub(crate) local_model: LocalModelConfig,
     pub(crate) mission: MissionConfig,
     pub(crate) budget: BudgetConfig,
     pub(crate) queue: QueueConfig,
@@ -185,6 +188,7 @@ impl Default for Config {
                 streaming: endpoint.streaming,
                 sees_pictures: Vec::new(),
             },
+            local_model: LocalModelConfig::default(),
             mission: MissionConfig::default(),
             budget: BudgetConfig::default(),
             queue: QueueConfig { policy: QueueChoice::Queue, length: 4 },
@@ -315,7 +319,15 @@ pub fn load(layers: &Layers) -> anyhow::Result<Resolved> {
         anyhow::anyhow!("{}\nconfig/cortex.toml explains every key.", lines.join("\n"))
     })?;
     let model_origin = figment.find_metadata("model").map_or_else(|| DEFAULT.to_owned(), origin);
+    let config = with_local_model(config, &model_origin);
     resolve(&config, &layers.rules, model_origin)
+}
+
+/// A local model that is enabled plans where nobody has chosen another.
+fn with_local_model(config: Config, model_origin: &str) -> Config {
+    let plans = config.local_model.enable_local_model && model_origin == DEFAULT;
+    let model = if plans { ModelChoice::Local { file: None }.to_string() } else { config.model };
+    Config { model, ..config }
 }
 
 /// All layers together as TOML, without what looks like a secret. Empty where they can't be read.
@@ -341,10 +353,11 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         retries: config.endpoint.retries,
         structured_output: config.endpoint.structured_output,
         streaming: config.endpoint.streaming,
+        local: local_model::settings(&config.local_model)?,
         wordings: wordings::file(&config.wordings, &config.robot, &tape.directory)?,
         ..ModelSettings::default()
     };
-    let models = chain::models(model, endpoint, &config.chain)?;
+    let models = chain::models(model, endpoint, &config.chain, config.local_model.enable_local_model)?;
     let seeing = chain::seeing(&config.endpoint.sees_pictures)?;
     let models = ModelSet { seeing, shadow: shadow::choice(&config.shadow)?, ..models };
     let limits = mission::limits(&config.mission, &config.budget, &models)?;

@@ -7,6 +7,7 @@ use cortex_core::{ChatModel, ModelError, PictureShelf};
 
 use crate::chain::{Chain, ChainBounds, LastPlanner, Standby};
 use crate::choice::{ModelChoice, OPENAI_BASE_URL};
+use crate::local::LocalModel;
 #[cfg(feature = "openai")]
 use crate::openai::OpenAiModel;
 use crate::reflex::Reflex;
@@ -149,6 +150,7 @@ fn reflex(settings: ModelSettings) -> Reflex {
 pub fn build(choice: &ModelChoice, settings: ModelSettings) -> Result<Arc<dyn ChatModel>, BuildError> {
     match choice {
         ModelChoice::Reflex => Ok(Arc::new(reflex(settings))),
+        ModelChoice::Local { file } => Ok(Arc::new(LocalModel::new(file.as_deref(), &settings)?)),
         ModelChoice::OpenAi { base_url, .. } if base_url == OPENAI_BASE_URL && settings.api_key.is_none() => {
             Err(BuildError::KeyMissing { model: choice.to_string() })
         }

@@ -1,6 +1,7 @@
 //! How a person names a model.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -10,13 +11,18 @@ use url::Url;
 /// The endpoint that `openai:NAME` stands for.
 pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 
-/// Which model to use. Written `reflex`, `openai:gpt-4o` or `openai:qwen3@http://localhost:11434/v1`.
+/// Which model to use. Written `reflex`, `local`, `local:/models/qwen3.gguf`, `openai:gpt-4o` or `openai:qwen3@http://localhost:11434/v1`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(try_from = "String", into = "String")]
 pub enum ModelChoice {
     /// The embedded command reader.
     #[default]
     Reflex,
+    /// A model in a file on the robot.
+    Local {
+        /// The full path of its file. None: that of the configuration.
+        file: Option<PathBuf>,
+    },
     /// A model behind an OpenAI-compatible endpoint.
     OpenAi {
         /// The model's name there.
@@ -32,9 +38,15 @@ pub enum ModelChoice {
 pub enum ChoiceError {
     /// Not one of the kinds.
     #[error(
-        "'{text}' names no model; write 'reflex' or 'openai:NAME@URL', for example openai:qwen3@http://localhost:11434/v1"
+        "'{text}' names no model; write 'reflex', 'local', 'local:FILE' or 'openai:NAME@URL', for example openai:qwen3@http://localhost:11434/v1"
     )]
     UnknownKind {
+        /// What was written.
+        text: String,
+    },
+    /// `local:` without a usable file.
+    #[error("'{text}' names no file; write 'local:' and the full path of a model in the format GGUF, or 'local' alone")]
+    BadFile {
         /// What was written.
         text: String,
     },
@@ -59,7 +71,7 @@ impl ModelChoice {
     #[must_use]
     pub fn base_url(&self) -> Option<&str> {
         match self {
-            Self::Reflex => None,
+            Self::Reflex | Self::Local { .. } => None,
             Self::OpenAi { base_url, .. } => Some(base_url),
         }
     }
@@ -73,9 +85,21 @@ impl FromStr for ModelChoice {
         if text.eq_ignore_ascii_case("reflex") {
             return Ok(Self::Reflex);
         }
+        if text.eq_ignore_ascii_case("local") {
+            return Ok(Self::Local { file: None });
+        }
         let Some((kind, rest)) = text.split_once(':') else {
             return Err(ChoiceError::UnknownKind { text: text.to_owned() });
         };
+        if kind.eq_ignore_ascii_case("local") {
+            let file = PathBuf::from(rest.trim());
+            let usable = file.is_absolute() && !rest.contains(char::is_control);
+            return if usable {
+                Ok(Self::Local { file: Some(file) })
+            } else {
+                Err(ChoiceError::BadFile { text: text.to_owned() })
+            };
+        }
         if !kind.eq_ignore_ascii_case("openai") {
             return Err(ChoiceError::UnknownKind { text: text.to_owned() });
         }
@@ -132,6 +156,8 @@ impl fmt::Display for ModelChoice {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reflex => formatter.write_str("reflex"),
+            Self::Local { file: None } => formatter.write_str("local"),
+            Self::Local { file: Some(file) } => write!(formatter, "local:{}", file.display()),
             Self::OpenAi { name, base_url } if base_url == OPENAI_BASE_URL => write!(formatter, "openai:{name}"),
             Self::OpenAi { name, base_url } => write!(formatter, "openai:{name}@{base_url}"),
         }
@@ -165,6 +191,12 @@ mod tests {
         for (written, choice, shown) in [
             ("reflex", ModelChoice::Reflex, "reflex"),
             (" Reflex ", ModelChoice::Reflex, "reflex"),
+            ("Local", ModelChoice::Local { file: None }, "local"),
+            (
+                "local:/models/Qwen 3@4bit.gguf",
+                ModelChoice::Local { file: Some("/models/Qwen 3@4bit.gguf".into()) },
+                "local:/models/Qwen 3@4bit.gguf",
+            ),
             ("openai:gpt-4o", openai("gpt-4o", OPENAI_BASE_URL), "openai:gpt-4o"),
             (
                 "openai:qwen3:8b@http://localhost:11434/v1/",
@@ -188,9 +220,11 @@ mod tests {
     #[test]
     fn what_names_no_model_is_answered_with_what_to_write() {
         for (written, says) in [
-            ("", "write 'reflex' or 'openai:NAME@URL'"),
-            ("gpt-4o", "write 'reflex' or 'openai:NAME@URL'"),
-            ("anthropic:x", "write 'reflex' or 'openai:NAME@URL'"),
+            ("", "write 'reflex', 'local', 'local:FILE' or 'openai:NAME@URL'"),
+            ("gpt-4o", "write 'reflex', 'local', 'local:FILE' or 'openai:NAME@URL'"),
+            ("anthropic:x", "write 'reflex', 'local', 'local:FILE' or 'openai:NAME@URL'"),
+            ("local:", "the full path"),
+            ("local:qwen.gguf", "the full path"),
             ("openai:", "has no model name"),
             ("openai:@http://localhost/v1", "has no model name"),
             ("openai:two words", "the name without spaces"),

@@ -2,6 +2,7 @@
 //!
 //! - `OpenAiModel` (feature `openai`): any OpenAI-compatible endpoint (OpenAI, Ollama, vLLM, llama.cpp), with bounded time,
 //!   retries and reply size;
+//! - [`LocalModel`]: a model in a file on the robot, in a process of its own;
 //! - [`Reflex`]: the embedded command reader; no model, no network, and no more than it says; [`CommandReader`]: what it makes of
 //!   sentences;
 //! - [`Wordings`]: what people have told the command reader that their words mean, in a [`WordingFile`];
@@ -16,10 +17,13 @@
 mod build;
 mod chain;
 mod choice;
+mod local;
+mod local_settings;
 #[cfg(feature = "openai")]
 mod openai;
 mod reflex;
 mod replay;
+mod repetition_loop;
 mod settings;
 mod shadow;
 mod shadow_planner;
@@ -29,6 +33,8 @@ mod wordings;
 pub use build::{ModelSet, ShadowChoice, build, build_set, offered};
 pub use chain::ChainBounds;
 pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL};
+pub use local::LocalModel;
+pub use local_settings::LocalSettings;
 #[cfg(feature = "openai")]
 pub use openai::OpenAiModel;
 pub use reflex::{CommandReader, Reflex};

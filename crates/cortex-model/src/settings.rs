@@ -1,5 +1,6 @@
 //! How models are reached: the key, and the bounds of time and retries.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use cortex_core::PictureShelf;
@@ -7,6 +8,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::local_settings::LocalSettings;
 use crate::wordings::WordingFile;
 
 /// The environment variable that holds the key of an OpenAI-compatible endpoint.
@@ -58,6 +60,8 @@ pub struct ModelSettings {
     pub pictures: Option<PictureShelf>,
     /// The wait before the first retry; each further wait is twice as long, up to 8 s.
     pub first_backoff: Duration,
+    /// Of a model in a file.
+    pub local: LocalSettings,
     /// Where the embedded command reader keeps what its words were told to mean. `None`: it learns nothing.
     pub wordings: Option<WordingFile>,
 }
@@ -74,6 +78,7 @@ impl Default for ModelSettings {
             streaming: Streaming::On,
             pictures: None,
             first_backoff: Duration::from_millis(500),
+            local: LocalSettings::default(),
             wordings: None,
         }
     }
@@ -142,6 +147,27 @@ pub enum BuildError {
     LeftOut {
         /// Which model.
         model: String,
+    },
+    /// `local` names no file of its own, and no other place does.
+    #[error(
+        "the model local has no file; set local_model.file to the full path of a model in the format GGUF, or write local:FILE"
+    )]
+    NoLocalFile,
+    /// The file of a local model is not there.
+    #[error("the local model's file {} is not there; check its path, and that Cortex may read it", file.display())]
+    LocalFileMissing {
+        /// Which.
+        file: PathBuf,
+    },
+    /// The program that computes a local model is not there.
+    #[error(
+        "the program of local models is not there: not at {}; build it, `cargo build --release --package cortex-local-model \
+         --features llama`, and put it there, or set local_model.program",
+        places.iter().map(|place| place.display().to_string()).collect::<Vec<_>>().join(", nor at ")
+    )]
+    LocalProgramMissing {
+        /// Where it was looked for.
+        places: Vec<PathBuf>,
     },
     /// The HTTP client can't be made.
     #[error("the HTTP client can't be set up: {problem}")]

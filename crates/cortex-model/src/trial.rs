@@ -89,7 +89,8 @@ pub async fn trial(
     let answered_after = began.elapsed();
     Ok(Trial {
         answered_after,
-        reports_tokens: !words.tokens_estimated,
+        // Of an answer that was cut while it came, nobody could report them.
+        reports_tokens: !words.tokens_estimated || words.cut.is_some(),
         calls: calls_tools(model, patience).await?,
         undecided: undecided(model, patience).await?,
         sees: match pictures {

@@ -28,14 +28,17 @@ pub(crate) enum Kind {
     Interfaces,
     /// The script that looks for what keeps people from using a page.
     Axe,
-    /// Models that turn texts into vectors.
+    /// Models for tests.
     Models,
+    /// What Cargo builds of local models with their engine.
+    Engines,
     /// Programs that look at the tree.
     Tools,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 5] = [Self::Ros, Self::Interfaces, Self::Axe, Self::Models, Self::Tools];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Ros, Self::Interfaces, Self::Axe, Self::Models, Self::Engines, Self::Tools];
 
     /// The sub-folder's name.
     pub(crate) fn folder(self) -> &'static str {
@@ -44,6 +47,7 @@ impl Kind {
             Self::Interfaces => "interfaces",
             Self::Axe => "axe",
             Self::Models => "models",
+            Self::Engines => "engines",
             Self::Tools => "tools",
         }
     }
@@ -55,6 +59,7 @@ impl Kind {
             Self::Interfaces => "build of the interfaces",
             Self::Axe => "download of axe-core",
             Self::Models => "download of a model",
+            Self::Engines => "build of llama.cpp",
             Self::Tools => "build of a tool",
         }
     }

@@ -15,7 +15,9 @@ mod features;
 mod guard;
 mod keys;
 mod leftovers;
+mod local_model;
 mod log;
+mod model_package;
 mod prerequisites;
 mod progress;
 mod repository;
@@ -80,6 +82,12 @@ enum Task {
     Check,
     /// Compile Cortex with each combination of what can be left out of it
     Features,
+    /// Build the program of local models with llama.cpp, and test it with a real model; at first for a quarter of an hour
+    LocalModel {
+        /// More arguments for `cargo test`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Build the documentation of all crates; fails where a link leads nowhere
     Doc {
         /// More arguments for `cargo doc`
@@ -96,7 +104,7 @@ enum Task {
         /// Let Cortex bring the robot up from a recipe: a name in `recipes/`, or a file
         #[arg(long)]
         recipe: Option<String>,
-        /// The model that `cortex run` shall use
+        /// The model that `cortex run` shall use; `local` is a very small one that comes along
         #[arg(long)]
         model: Option<String>,
         /// Show a recorded mission on the page instead: needs no ROS 2 and no robot
@@ -166,6 +174,7 @@ fn run(command: Task) -> Result<ExitCode> {
         Task::Test { arguments } => return work::test(&repository, &arguments),
         Task::Check => return check::run(&repository),
         Task::Features => return features::run(&repository),
+        Task::LocalModel { arguments } => return local_model::test(&repository, &arguments),
         Task::Doc { arguments } => return work::doc(&repository, &arguments),
         Task::Audit(arguments) => return audit::run(&repository, &arguments),
         Task::Demo { recorded: true, .. } => return work::show_recorded(&repository),

@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::repetition_loop::{MOST_SAME_CALLS, Text};
 use super::reply;
+use crate::repetition_loop::{MOST_SAME_CALLS, Text};
 
 /// Most bytes of the words, and of the thoughts, of a reply: far more than any bound of tokens allows. It guards against
 /// servers that keep to none.

@@ -7,7 +7,6 @@
 //! - `request`: from our messages to the body that is sent; `pictures`: what of it a model sees;
 //! - `exchange`: one HTTP exchange, beneath async-openai;
 //! - `events`, `assembly`: a reply that comes in pieces;
-//! - `repetition_loop`: a reply that repeats itself without end;
 //! - `reply`: from the body that came back to a [`ChatReply`];
 //! - `failure`: what went wrong, and whether asking again can help.
 
@@ -31,7 +30,6 @@ mod failure;
 #[cfg(test)]
 mod fuzzed;
 mod pictures;
-mod repetition_loop;
 mod reply;
 mod request;
 

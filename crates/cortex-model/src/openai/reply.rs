@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::failure::Failure;
 use super::pictures;
-use super::repetition_loop::Text;
+use crate::repetition_loop::Text;
 
 /// How servers say that a reply is whole: OpenAI's own words, and those of servers and gateways that pass on a model's.
 const WHOLE: [&str; 11] = [

@@ -16,6 +16,7 @@ use anyhow::{Context as _, Result};
 
 use crate::guard::Guard;
 use crate::leftovers::Traces;
+use crate::local_model::{self, LocalModel};
 use crate::progress;
 use events::{Event, Events, Part};
 use mission::{Afterwards, Keyboard, Outcome};
@@ -34,6 +35,9 @@ const CONFIGURATION: &str = "config/demo.toml";
 /// What the simulated home has for those who look at the page: a map, a robot that knows where it is on it, and that drives
 /// to where one clicks.
 const SHOWN_ON_THE_PAGE: [&str; 5] = ["--points", "--with", "map_server", "--with", "localization"];
+
+/// The model that is a file on the robot. A demonstration brings one along.
+const LOCAL: &str = "local";
 
 /// Names the configuration of whoever has one.
 const CONFIGURATION_VARIABLE: &str = "CORTEX_CONFIG";
@@ -62,6 +66,8 @@ pub(crate) struct Wanted<'w> {
 /// first, unless there is a folder with them.
 pub(crate) fn run(repository: &Path, wanted: &Wanted<'_>, binaries: Option<PathBuf>) -> Result<ExitCode> {
     let recipe = wanted.recipe.map(|name| recipe::find(repository, name)).transpose()?;
+    let is_local = wanted.model == Some(LOCAL) && binaries.is_none();
+    let local = is_local.then(|| local_model::ensure(repository)).transpose()?;
     let stage = match binaries {
         Some(binaries) => Stage::built(repository, binaries)?,
         None => Stage::build(repository)?,
@@ -72,7 +78,7 @@ pub(crate) fn run(repository: &Path, wanted: &Wanted<'_>, binaries: Option<PathB
     // Whatever ends this process from here on, the guard ends what it has started.
     let _guard = Guard::start(&traces, &stage.domain.ports())?;
     let mut processes = Vec::new();
-    let played = play(&stage, wanted, recipe.as_deref(), &events, &mut traces, &mut processes);
+    let played = play(&stage, wanted, recipe.as_deref(), local.as_ref(), &events, &mut traces, &mut processes);
     traces.note_shared_memory();
     // The last one started stops first: Cortex cancels its goals while the robot still answers.
     while let Some(process) = processes.pop() {
@@ -88,6 +94,7 @@ fn play(
     stage: &Stage,
     wanted: &Wanted<'_>,
     recipe: Option<&Path>,
+    local: Option<&LocalModel>,
     events: &Events,
     traces: &mut Traces,
     processes: &mut Vec<Process>,
@@ -109,6 +116,9 @@ fn play(
         simulator.args(SHOWN_ON_THE_PAGE);
         start(Part::Simulator, &mut simulator, &stage.log("sim"), events, processes)?;
         progress::say("Starting cortex");
+    }
+    if let Some(local) = local {
+        local.configure(&mut cortex);
     }
     if let Some(model) = wanted.model {
         cortex.args(["--model", model]);

@@ -60,6 +60,7 @@ pub(crate) struct Ros {
     python: Option<PathBuf>,
     environment: Environment,
     interfaces: interfaces::Interfaces,
+    cmake: PathBuf,
 }
 
 impl Ros {
@@ -78,6 +79,11 @@ impl Ros {
 
     pub(crate) fn environment(&self) -> &Environment {
         &self.environment
+    }
+
+    /// The CMake that the interfaces are built with.
+    pub(crate) fn cmake(&self) -> &Path {
+        &self.cmake
     }
 }
 
@@ -99,7 +105,7 @@ pub(crate) fn set_up(repository: &Path, purpose: Purpose) -> Result<Ros> {
     if let Some(python) = &python {
         environment.set("CORTEX_ROS_PYTHON", python.display().to_string());
     }
-    Ok(Ros { distro: base.distro, origin: base.origin, python, environment, interfaces })
+    Ok(Ros { distro: base.distro, origin: base.origin, python, environment, interfaces, cmake: base.tools.cmake })
 }
 
 /// Puts an installed interface package in front of everything else.

@@ -3,11 +3,12 @@
 /// The number of bytes at the end of a text that are compared with each other.
 const WINDOW: usize = 8_000;
 /// Most calls in a row that are all the same. "Say hello ten times" has ten.
-pub(super) const MOST_SAME_CALLS: usize = 40;
+#[cfg(feature = "openai")]
+pub(crate) const MOST_SAME_CALLS: usize = 40;
 
 /// How much has to be the same, again and again, to count as a loop.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Text {
+pub(crate) enum Text {
     /// Words for a person, or a thought. A table, a list or a refrain repeats less.
     Words,
     /// Arguments of a call: a picture of lights or a mask holds the same number a thousand times.
@@ -29,7 +30,7 @@ impl Text {
     }
 
     /// Whether the text ends in the same bytes again and again. Takes time in proportion to the window.
-    pub(super) fn ends_in_loop(self, text: &str) -> bool {
+    pub(crate) fn ends_in_loop(self, text: &str) -> bool {
         let tail: Vec<u8> = text.as_bytes().iter().rev().take(WINDOW).copied().collect();
         if tail.len() < self.least_bytes() {
             return false;
