@@ -22,8 +22,8 @@ mod local_settings;
 #[cfg(feature = "openai")]
 mod openai;
 mod reflex;
-mod replay;
 mod repetition_loop;
+mod replay;
 mod settings;
 mod shadow;
 mod shadow_planner;
