@@ -12,12 +12,16 @@ fn to(place: &str) -> Served {
     calls([("base-go_to", json!({"place": place}))])
 }
 
-/// The simulated robot, and a Cortex with these two models.
-async fn robot_with(planner: &OpenAiServer, second: &str) -> TestRobot {
+/// Seconds for a second model that answers, however busy the machine is.
+const PATIENT: &str = "10.0";
+
+/// The simulated robot, and a Cortex with these two models, which waits so many seconds for the second one.
+async fn robot_with(planner: &OpenAiServer, second: &str, wait_s: &str) -> TestRobot {
     let mut test_robot = TestRobot::empty();
     test_robot.start("sim", "cortex-sim", &[]).await;
     let (planner, second) = (format!("openai:planner@{}", planner.url()), format!("shadow.model:={second}"));
-    let parameters = ["--ros-args", "-p", &second, "-p", "shadow.doubts:=true", "-p", "shadow.wait_s:=0.5"];
+    let wait = format!("shadow.wait_s:={wait_s}");
+    let parameters = ["--ros-args", "-p", &second, "-p", "shadow.doubts:=true", "-p", &wait];
     test_robot.start_cortex(&[["--model", &planner].as_slice(), &parameters].concat()).await;
     test_robot
 }
@@ -33,7 +37,7 @@ fn told(sent: &Sent) -> Vec<String> {
 async fn a_plan_that_a_second_model_would_not_have_made_waits_for_a_person() {
     let planner = model([to("bedroom"), says("I leave it.")]).await;
     let second = model([to("kitchen"), says("Nothing to do.")]).await;
-    let test_robot = robot_with(&planner, &format!("openai:second@{}", second.url())).await;
+    let test_robot = robot_with(&planner, &format!("openai:second@{}", second.url()), PATIENT).await;
     let mut sending = test_robot.begin_send(TASK);
     let asked = sending.wait_for_json("a question", |event| event["type"] == "cortex.question.asked").await;
     let text = asked["data"]["text"].as_str().unwrap();
@@ -51,15 +55,16 @@ async fn a_second_model_that_agrees_is_told_of_and_one_that_is_dead_or_slow_chan
     let script = || [to("kitchen"), says("EXECUTE"), says("I am in the kitchen.")];
     let agrees = model([to("kitchen"), says("I am in the kitchen.")]).await;
     let hangs = model(vec![Served::Hang; 4]).await;
-    for (second, says) in [(agrees.url(), "plans the same"), (hangs.url(), "does not plan along")] {
+    let cases = [(agrees.url(), PATIENT, "plans the same"), (hangs.url(), "0.5", "does not plan along")];
+    for (second, wait_s, says) in cases {
         let planner = model(script()).await;
-        let test_robot = robot_with(&planner, &format!("openai:second@{second}")).await;
+        let test_robot = robot_with(&planner, &format!("openai:second@{second}"), wait_s).await;
         let sent = test_robot.send(TASK).await;
         assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["base.go_to"]), "{sent:#?}");
         assert!(told(&sent)[0].contains(says), "{:?}", told(&sent));
     }
     let planner = model(script()).await;
-    let test_robot = robot_with(&planner, "openai:second@http://127.0.0.1:9/v1").await;
+    let test_robot = robot_with(&planner, "openai:second@http://127.0.0.1:9/v1", PATIENT).await;
     let sent = test_robot.send(TASK).await;
     assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["base.go_to"]), "{sent:#?}");
     assert!(told(&sent)[0].contains("does not plan along"), "{:?}", told(&sent));

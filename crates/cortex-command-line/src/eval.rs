@@ -31,6 +31,8 @@ const CONFIRMATION_TOKENS: &str = "mission.confirmation_tokens";
 const ENDPOINT: &str = "endpoint.";
 /// Most characters of how a tape was changed.
 const CHANGE_CHARACTERS: usize = 200;
+/// The exit status where nothing could be asked.
+const NOT_TRIED: u8 = 2;
 /// What a model's own bound is guarded by.
 const BEYOND_OWN_BOUND: Duration = Duration::from_secs(5);
 
@@ -48,13 +50,19 @@ pub(crate) async fn eval(arguments: EvalArguments) -> anyhow::Result<ExitCode> {
     );
     let names = if arguments.models.is_empty() { configured(&arguments)? } else { arguments.models.clone() };
     // All are made first: a mistake in the last name costs no request.
-    let candidates: Vec<Candidate> =
+    let candidates: Vec<(Candidate, Vec<TapesError>)> =
         names.iter().map(|name| candidate(&arguments, name)).collect::<anyhow::Result<_>>()?;
-    let (mut scores, mut unread) = (Vec::new(), Vec::new());
-    for candidate in &candidates {
+    let (mut scores, mut unread, mut is_whole) = (Vec::new(), Vec::new(), true);
+    for (candidate, not_replayed) in &candidates {
+        for problem in not_replayed {
+            eprintln!("cortex: not replayed: {problem}");
+            is_whole = false;
+        }
         let progressed = |done| show_progress(&candidate.name, done, recordings.len());
         progressed(0);
-        let (score, problems) = evaluate(&recordings, candidate, arguments.parallel, progressed).await;
+        // A recording gives its replies in their order, so it must be asked in that order, too.
+        let parallel = if candidate.name.starts_with(REPLAY) { 1 } else { arguments.parallel };
+        let (score, problems) = evaluate(&recordings, candidate, parallel, progressed).await;
         clear_progress();
         scores.push(score);
         // The same of each model.
@@ -62,7 +70,16 @@ pub(crate) async fn eval(arguments: EvalArguments) -> anyhow::Result<ExitCode> {
     }
     show(&arguments, &scores, &unread)?;
     let changed = recordings.iter().filter(|recording| is_changed(recording)).count();
-    Ok(if unread.is_empty() && changed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(status(&scores, is_whole && unread.is_empty() && changed == 0))
+}
+
+/// The exit status. `is_whole`: all tapes could be read, and are as they were written.
+fn status(scores: &[ModelScore], is_whole: bool) -> ExitCode {
+    if scores.iter().all(|score| score.requests == 0) {
+        eprintln!("cortex: nothing was asked: these tapes have no question to a model that can be read");
+        return ExitCode::from(NOT_TRIED);
+    }
+    if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Says so where a tape was changed after it was written.
@@ -108,10 +125,13 @@ fn configured(arguments: &EvalArguments) -> anyhow::Result<Vec<String>> {
     Ok(models.each().iter().map(|(choice, _)| choice.to_string()).collect())
 }
 
-fn candidate(arguments: &EvalArguments, name: &str) -> anyhow::Result<Candidate> {
+/// A model to ask, and what of its recording can't be read, where it is one.
+fn candidate(arguments: &EvalArguments, name: &str) -> anyhow::Result<(Candidate, Vec<TapesError>)> {
+    let mut not_replayed = Vec::new();
     let (model, prices, resolved) = match name.strip_prefix(REPLAY) {
         Some(path) => {
-            let model = replay_model(Path::new(path), name.to_owned())?;
+            let (model, unread) = replay_model(Path::new(path), name.to_owned())?;
+            not_replayed = unread;
             (Arc::new(model) as Arc<dyn ChatModel>, Prices::default(), sources(arguments, None)?.resolve()?)
         }
         None => {
@@ -126,7 +146,7 @@ fn candidate(arguments: &EvalArguments, name: &str) -> anyhow::Result<Candidate>
     };
     let timeout = resolved.models.settings.request_timeout + BEYOND_OWN_BOUND;
     let variation = variation(arguments, &resolved)?;
-    Ok(Candidate { name: name.to_owned(), model, prices, timeout, variation })
+    Ok((Candidate { name: name.to_owned(), model, prices, timeout, variation }, not_replayed))
 }
 
 /// The configuration as it knows this model: with its key where it is one of the configured models, and else as with
@@ -192,5 +212,21 @@ fn show_progress(model: &str, done: usize, all: usize) {
 fn clear_progress() {
     if std::io::stderr().is_terminal() {
         eprint!("\r\x1b[K");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regression_the_exit_status_was_0_or_1_where_nothing_could_be_asked() {
+        let nothing = || ModelScore::of("a".to_owned(), Vec::new());
+        let asked = || ModelScore { requests: 1, ..nothing() };
+        for is_whole in [true, false] {
+            assert!(status(&[nothing(), nothing()], is_whole) == ExitCode::from(2), "{is_whole}");
+        }
+        assert!(status(&[nothing(), asked()], true) == ExitCode::SUCCESS);
+        assert!(status(&[asked()], false) == ExitCode::FAILURE);
     }
 }

@@ -62,8 +62,10 @@ pub(crate) async fn memory(arguments: MemoryArguments) -> anyhow::Result<ExitCod
             say(&["noted".to_owned()])
         }
         MemoryCommand::Forget { everything: true, .. } => {
+            // What the robot remembers first: whatever is wrong with the folders of skills does not keep it.
+            let forgotten = forget(&memory, Forget::Everything).await?;
             forget_skills(skills)?;
-            forget(&memory, Forget::Everything).await
+            Ok(forgotten)
         }
         MemoryCommand::Forget { name: Some(name), .. } => forget(&memory, Forget::Subject(name)).await,
         MemoryCommand::Forget { name: None, everything: false } => {
@@ -130,9 +132,9 @@ async fn all_of(memory: &Memory, name: &str, now: &Now) -> anyhow::Result<Vec<St
 /// How well skills work goes with the rest, and so do those that were made of what was done and are not used.
 fn forget_skills(folder: Option<PathBuf>) -> anyhow::Result<()> {
     let Some(state) = folder.map(SkillState::new) else { return Ok(()) };
+    let had_proposals = state.learned.forget(None);
     let had_outcomes = state.outcomes.forget(None)?;
-    let had_proposals = state.learned.forget(None)?;
-    if had_outcomes || had_proposals {
+    if had_proposals? || had_outcomes {
         println!("forgotten: how well skills work, and the skills that were proposed");
     }
     Ok(())

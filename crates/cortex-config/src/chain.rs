@@ -101,6 +101,10 @@ pub(super) fn seeing(names: &[String]) -> anyhow::Result<Vec<ModelChoice>> {
             choice != ModelChoice::Reflex,
             "configuration: endpoint.sees_pictures names reflex, which reads sentences and sees nothing; leave it out"
         );
+        anyhow::ensure!(
+            !matches!(choice, ModelChoice::Local { .. }),
+            "configuration: endpoint.sees_pictures names {choice}, and a model in a file is shown no pictures; leave it out"
+        );
         Ok(choice)
     };
     names.iter().map(read).collect()
@@ -158,6 +162,20 @@ mod tests {
             let set = [("model", "openai:gpt-4o".into()), others, (key, value)];
             let error = load(&layers(&set)).unwrap_err().to_string();
             assert!(error.contains(says), "{key}: {error}");
+        }
+    }
+
+    #[test]
+    fn only_models_behind_endpoints_see_pictures() {
+        let seeing = |name: &str| load(&layers(&[("endpoint.sees_pictures", vec![name].into())]));
+        assert!(seeing("openai:qwen2.5-vl@http://box/v1").is_ok());
+        for (name, says) in [
+            ("reflex", "names reflex, which reads sentences"),
+            ("local", "names local, and a model in a file is shown no pictures"),
+            ("local:/models/tiny.gguf", "names local:/models/tiny.gguf, and a model in a file"),
+        ] {
+            let error = seeing(name).unwrap_err().to_string();
+            assert!(error.contains(says), "{name}: {error}");
         }
     }
 

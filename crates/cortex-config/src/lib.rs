@@ -381,8 +381,10 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         limits,
         queue,
         calls,
-        // The model's own bound comes first; this one guards against a flaw of its adapter.
-        model_timeout: models.settings.request_timeout + Duration::from_secs(5),
+        // The model's own bound and the wait for a second model come first; this one guards against a flaw of an adapter.
+        model_timeout: models.settings.request_timeout
+            + models.shadow.as_ref().map_or(Duration::ZERO, |shadow| shadow.bounds.wait)
+            + Duration::from_secs(5),
         tape: Some(tape),
         policy: policy::policy(&config.policy, &[rules, memory::rule(memory.is_some()).as_slice()].concat())?,
         approval: policy::approval(&config.approval)?,

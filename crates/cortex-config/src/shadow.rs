@@ -68,6 +68,15 @@ mod tests {
     }
 
     #[test]
+    fn regression_a_long_wait_for_the_second_model_ended_the_planners_answer() {
+        let timeout = |set: &[(&str, Value)]| load(&layers(set)).unwrap().runtime.model_timeout;
+        let second = ("shadow.model", Value::from("openai:second@http://box/v1"));
+        let wait = ("shadow.wait_s", Value::from(600.0));
+        assert_eq!(timeout(&[second, wait.clone()]), timeout(&[]) + Duration::from_secs(600));
+        assert_eq!(timeout(&[wait]), timeout(&[]), "without a second model nothing waits");
+    }
+
+    #[test]
     fn what_is_no_second_model_is_refused_with_what_to_write() {
         for (key, value, says) in [
             ("shadow.model", Value::from("reflex"), "reads each task anyway"),

@@ -1,6 +1,6 @@
 //! Whether calls ask for the same, whoever planned them: another model, or the same one at another time.
 //!
-//! Numbers are compared by value, sentences by their words. Names and other texts without a space must be the same to the
+//! Numbers are compared by value, sentences by their words without the marks around them. Names and other texts without a space must be the same to the
 //! letter: `lamp_a` is not `lamp_A`.
 
 use cortex_protocol::ToolCall;
@@ -47,17 +47,26 @@ fn says_same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Whether two sentences have the same words, whatever their case and marks.
+/// Whether two sentences have the same words, whatever their case and the marks around them.
 fn is_worded_alike(one: &str, other: &str) -> bool {
     let is_sentence = |text: &str| text.trim().contains(char::is_whitespace);
     is_sentence(one) && is_sentence(other) && words(one).eq(words(other))
 }
 
-/// The words in small letters. A sign or a point within a number is a part of it.
 fn words(text: &str) -> impl Iterator<Item = String> {
-    let is_mark = |letter: char| letter.is_ascii_punctuation() && !"-+.<>".contains(letter);
-    let bare = move |word: &str| word.trim_end_matches(['.', '-']).replace(is_mark, "").to_lowercase();
-    text.split_whitespace().map(bare).filter(|word| !word.is_empty())
+    text.split_whitespace().map(|word| bare(word).to_lowercase())
+}
+
+/// A word without the marks of its sentence. A mark within it is a part of it, as in `1/2`, `2,5` and `10:30`; so is one before
+/// it, as in `!=` and `.5`, but for quotes. After a digit, a quote may be a unit. A word that is nothing but marks stays.
+fn bare(word: &str) -> &str {
+    const QUOTES: [char; 2] = ['"', '\''];
+    const MARKS: [char; 6] = ['.', ',', '!', '?', ';', ':'];
+    let begun = word.trim_start_matches(QUOTES);
+    let bare = begun.trim_end_matches(|letter: char| MARKS.contains(&letter) || QUOTES.contains(&letter));
+    let bare =
+        if bare.ends_with(|letter: char| letter.is_ascii_digit()) { begun.trim_end_matches(MARKS) } else { bare };
+    if bare.is_empty() { word } else { bare }
 }
 
 #[cfg(test)]
@@ -75,6 +84,8 @@ mod tests {
         for (one, other) in [
             (json!({"x": 1}), json!({"x": 1.0})),
             (json!({"text": "Hello, dear guests!"}), json!({"text": "hello dear guests"})),
+            (json!({"text": "Say: \"I wait here.\""}), json!({"text": "say I wait here"})),
+            (json!({"text": "wait 5, then 6."}), json!({"text": "wait 5 then 6"})),
             (json!({"place": "hall", "speed": null}), json!({"place": "hall"})),
             (json!({"pose": {"x": 1, "y": [2, 3]}}), json!({"pose": {"x": 1.0, "y": [2, 3.0]}})),
         ] {
@@ -95,6 +106,24 @@ mod tests {
             (json!({"y": [1, 2]}), json!({"y": [1]})),
         ] {
             assert!(!is_same_call(&call("a", &one), &call("a", &other)), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn regression_marks_within_words_were_left_out_so_that_other_values_said_the_same() {
+        for (one, other) in [
+            ("pour 1/2 litre", "pour 12 litre"),
+            ("pour 2,5 litres", "pour 25 litres"),
+            ("come at 10:30 today", "come at 1030 today"),
+            ("stop if x != 3", "stop if x = 3"),
+            ("stop if !open now", "stop if open now"),
+            ("wait .5 seconds", "wait 5 seconds"),
+            ("go 5' ahead", "go 5\" ahead"),
+            ("count 3 * 4", "count 3 / 4"),
+            ("say ... now", "say now"),
+        ] {
+            let text = |text: &str| call("a", &json!({ "text": text }));
+            assert!(!is_same_call(&text(one), &text(other)), "{one}; {other}");
         }
     }
 

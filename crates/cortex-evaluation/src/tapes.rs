@@ -91,24 +91,33 @@ fn all_of(folder: &Folder) -> Result<Vec<Recording>, TapesError> {
     Ok(ended.map(|mission| Recording { path: folder.path(&mission), mission }).collect())
 }
 
-/// A model that gives the replies of a tape, or of all tapes of a folder. `label` is what people call it.
+/// A model that gives the replies of a tape, or of all tapes of a folder, and the tapes of the folder that can't be read.
+/// `label` is what people call the model.
 ///
 /// # Errors
-/// When one of the tapes can't be read, or none holds a reply.
-pub fn replay_model(path: &Path, label: String) -> Result<ReplayModel, TapesError> {
+/// When nothing can be read, or what can be read holds no reply.
+pub fn replay_model(path: &Path, label: String) -> Result<(ReplayModel, Vec<TapesError>), TapesError> {
     let recordings = if path.is_dir() { all_of(&Folder::new(path.to_owned()))? } else { vec![of_file(path)] };
-    let mut replies = Vec::new();
-    for Recording { mission, path } in recordings {
-        let wrong = |problem| TapesError::Tape { path: path.clone(), problem };
-        let mut reader = Reader::open(&path).map_err(wrong)?;
-        for exchange in exchanges(&mut reader).map_err(wrong)? {
-            let place = format!("mission {mission}, line {}", exchange.line);
-            let Some(reply) = exchange.reply else { continue };
-            replies.push(RecordedReply { place, request: exchange.request, reply });
+    let (mut replies, mut unread) = (Vec::new(), Vec::new());
+    for recording in recordings {
+        match replies_of(&recording) {
+            Ok(of_mission) => replies.extend(of_mission),
+            Err(problem) => unread.push(TapesError::Tape { path: recording.path, problem }),
         }
     }
     if replies.is_empty() {
-        return Err(TapesError::NoReplies { path: path.to_owned() });
+        let nothing = TapesError::NoReplies { path: path.to_owned() };
+        return Err(unread.into_iter().next().unwrap_or(nothing));
     }
-    Ok(ReplayModel::new(label, replies))
+    Ok((ReplayModel::new(label, replies), unread))
+}
+
+fn replies_of(recording: &Recording) -> Result<Vec<RecordedReply>, TapeError> {
+    let mut reader = Reader::open(&recording.path)?;
+    let exchanges = exchanges(&mut reader)?.into_iter();
+    let replied = exchanges.filter_map(|exchange| {
+        let place = format!("mission {}, line {}", recording.mission, exchange.line);
+        Some(RecordedReply { place, request: exchange.request, reply: exchange.reply? })
+    });
+    Ok(replied.collect())
 }

@@ -177,7 +177,8 @@ async fn a_model_that_is_down_is_not_asked_for_ever() {
 #[tokio::test]
 async fn a_recording_answers_in_the_place_of_its_model() {
     let folder = recorded().await;
-    let replay = replay_model(folder.path(), "replay".to_owned()).expect("a recording");
+    let (replay, unread) = replay_model(folder.path(), "replay".to_owned()).expect("a recording");
+    assert!(unread.is_empty(), "{unread:?}");
     let replay = candidate("replay".to_owned(), Arc::new(replay), Variation::default());
     let (score, _) = evaluate(&all(folder.path()), &replay, 1, |_| ()).await;
     assert_eq!((score.successes, score.diverged, score.unanswered), (1, 0, 0), "{score:#?}");
@@ -194,6 +195,21 @@ async fn a_recording_answers_in_the_place_of_its_model() {
     assert_eq!(score.successes, 0);
     let told = score.each[0].failure.clone().expect("why");
     assert!(told.contains("the recording holds no reply") && told.contains("line "), "{told}");
+}
+
+#[tokio::test]
+async fn regression_one_unreadable_tape_kept_a_folder_from_being_replayed() {
+    let folder = recorded().await;
+    let foreign = folder.path().join("00000000-0000-7000-8000-000000000000.jsonl");
+    std::fs::write(&foreign, "no tape\n").expect("a file");
+    let (replay, unread) = replay_model(folder.path(), "replay".to_owned()).expect("the other one");
+    let [problem] = unread.as_slice() else { panic!("one is no tape: {unread:?}") };
+    assert!(problem.to_string().contains("00000000-0000-7000"), "{problem}");
+    let replay = candidate("replay".to_owned(), Arc::new(replay), Variation::default());
+    let (score, _) = evaluate(&all(folder.path()), &replay, 1, |_| ()).await;
+    assert_eq!((score.successes, score.unanswered), (1, 0), "{score:#?}");
+    let nothing = replay_model(&foreign, "replay".to_owned()).map(|_| ()).expect_err("nothing");
+    assert!(matches!(nothing, TapesError::Tape { .. }), "{nothing}");
 }
 
 #[tokio::test]

@@ -49,7 +49,8 @@ pub(crate) fn read_in_background(requests: SyncSender<ToModel>, cancelled: Cance
 
 /// Something else than Cortex writes, or a Cortex of another version: nothing that follows can be relied on.
 fn end(problem: &str) -> ! {
-    eprintln!("{PROGRAM}: {problem}");
+    // Nobody may read it.
+    let _ = writeln!(io::stderr(), "{PROGRAM}: {problem}");
     process::exit(2)
 }
 

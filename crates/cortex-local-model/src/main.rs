@@ -4,7 +4,7 @@
 mod engine;
 mod lines;
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::mpsc;
 
@@ -18,7 +18,9 @@ const WAITING_REQUESTS: usize = 16;
 
 fn main() -> ExitCode {
     if std::env::args_os().len() > 1 || io::stdin().is_terminal() {
-        eprintln!(
+        // Nobody may read it, here and below.
+        let _ = writeln!(
+            io::stderr(),
             "{PROGRAM} {}: a language model in a file, in a process of its own. Cortex starts it where `model` or `chain.models` \
              of its configuration names `local`; see docs/models.md. Engine: {}.",
             env!("CARGO_PKG_VERSION"),
@@ -33,7 +35,7 @@ fn main() -> ExitCode {
     match serve(&requests, &cancelled, &output) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
-            eprintln!("{PROGRAM}: {}", problem.problem);
+            let _ = writeln!(io::stderr(), "{PROGRAM}: {}", problem.problem);
             output.write(&FromModel::Refused(problem));
             ExitCode::FAILURE
         }

@@ -68,3 +68,23 @@ fn it_ends_with_its_input_and_at_what_it_can_not_read() {
     let told = String::from_utf8_lossy(&help.stderr).into_owned();
     assert!(help.status.code() == Some(2) && told.contains("built without the feature `llama`"), "{told}");
 }
+
+#[test]
+fn regression_it_bears_that_nobody_reads_its_standard_error() {
+    let unread = || {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        writer
+    };
+    let program = || Command::new(env!("CARGO_BIN_EXE_cortex-local-model"));
+    let help = program().arg("--help").stderr(unread()).status().unwrap();
+    assert_eq!(help.code(), Some(2));
+    let mut child = program().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(unread()).spawn().unwrap();
+    // The input stays open until the program has answered.
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(load(VERSION).as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    drop(input);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(matches!(serde_json::from_slice(&output.stdout).unwrap(), FromModel::Refused(_)));
+}

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_core::fragment::capped;
-use cortex_core::mission::{ASK_PERSON, DECLINE_TOOL};
+use cortex_core::mission::{ASK_PERSON, DECLINE_TOOL, FIND_TOOLS, RECALL_STEP};
 use cortex_core::same_call::without_counterpart;
 use cortex_core::{
-    CallArguments, ChatModel, ChatReply, ChatRequest, ModelCall, ModelError, Purpose, ReplyListener, SecondOpinion,
-    SecondVerdict,
+    CallArguments, ChatModel, ChatReply, ChatRequest, Fragment, Message, ModelCall, ModelError, ModelErrorKind,
+    Purpose, ReplyListener, SecondOpinion, SecondVerdict, ToolDefinition, ToolKind,
 };
 use cortex_protocol::ToolCall;
 use serde_json::Map;
@@ -75,32 +75,54 @@ impl ShadowPlanned {
     async fn opinion(&self, request: &ChatRequest, reply: &ChatReply, mut asking: JoinSet<Answer>) -> SecondOpinion {
         let acts = moving(request, &reply.calls);
         let wait = if acts.is_empty() { Duration::ZERO } else { self.bounds.wait };
+        let error = |kind, message| ModelError { kind, message, hint: String::new(), retry_after: None };
         let answer = match timeout(wait, asking.join_next()).await {
-            Ok(Some(Ok(Ok(answer)))) => Ok(answer),
-            Ok(Some(Ok(Err(error)))) => Err(error.message),
-            Ok(Some(Err(_)) | None) => Err("its adapter failed in an unforeseen way".to_owned()),
+            Ok(Some(Ok(answer))) => answer,
+            Ok(Some(Err(_)) | None) => {
+                Err(error(ModelErrorKind::BadReply, "its adapter failed in an unforeseen way".to_owned()))
+            }
             Err(_) if acts.is_empty() => {
                 self.breaker().gave_up(Instant::now());
                 return self.given_up(reply, SecondVerdict::NotCompared);
             }
-            Err(_) => Err(format!("it gave no answer within {:.1} s after the planner", wait.as_secs_f64())),
+            Err(_) => {
+                let late = format!("it gave no answer within {:.1} s after the planner", wait.as_secs_f64());
+                Err(error(ModelErrorKind::Timeout, late))
+            }
         };
-        match answer {
-            Ok(second) => {
-                self.breaker().succeeded();
-                let verdict = compared(request, &acts, &second);
-                SecondOpinion {
-                    prompt_tokens: second.prompt_tokens,
-                    completion_tokens: second.completion_tokens,
-                    tokens_estimated: second.tokens_estimated,
-                    ..self.given_up(reply, verdict)
-                }
-            }
-            Err(because) => {
+        let second = match answer {
+            Ok(second) => second,
+            Err(error) => return self.failed(reply, error),
+        };
+        let verdict = match &second.cut {
+            // A part of a plan says neither that it is the same nor that it is another one.
+            Some(because) => {
+                let because = format!("its answer is not whole: {because}");
                 self.breaker().failed(Instant::now(), because.clone(), None);
-                self.given_up(reply, SecondVerdict::NoAnswer { because: capped(&because, TOLD_CHARACTERS) })
+                no_answer(&because)
             }
+            None => {
+                self.breaker().succeeded();
+                compared(request, &acts, &second)
+            }
+        };
+        SecondOpinion {
+            prompt_tokens: second.prompt_tokens,
+            completion_tokens: second.completion_tokens,
+            tokens_estimated: second.tokens_estimated,
+            ..self.given_up(reply, verdict)
         }
+    }
+
+    /// The opinion where the second model failed.
+    fn failed(&self, reply: &ChatReply, error: ModelError) -> SecondOpinion {
+        let given_up = self.given_up(reply, no_answer(&error.message));
+        self.breaker().failed(Instant::now(), error.message, error.retry_after);
+        // Whoever was not reached, or refused the key, has read nothing that costs.
+        if matches!(error.kind, ModelErrorKind::Unreachable | ModelErrorKind::Unauthorized) {
+            return SecondOpinion { prompt_tokens: 0, tokens_estimated: false, ..given_up };
+        }
+        given_up
     }
 
     /// An opinion without a reply: it has read about what the planner has read.
@@ -158,18 +180,32 @@ impl Drop for Passage<'_> {
     }
 }
 
+fn no_answer(because: &str) -> SecondVerdict {
+    SecondVerdict::NoAnswer { because: capped(because, TOLD_CHARACTERS) }
+}
+
 /// What a second plan says of these acts.
 fn compared(request: &ChatRequest, acts: &[&ModelCall], second: &ChatReply) -> SecondVerdict {
-    let others = moving(request, &second.calls);
-    let declines = second.refusal.is_some() || second.calls.iter().any(|call| call.name == DECLINE_TOOL);
-    let asks = second.calls.iter().any(|call| call.name == ASK_PERSON);
-    // Who looks first may still plan the same.
-    let looks_first = others.is_empty() && !second.calls.is_empty() && !declines && !asks;
-    if acts.is_empty() || looks_first || second.cut.is_some() {
+    if acts.is_empty() {
         return SecondVerdict::NotCompared;
     }
-    let named = |calls: &[&ModelCall]| calls.iter().map(|call| tool_call(call)).collect::<Vec<ToolCall>>();
-    let (planned, others_named) = (named(acts), named(&others));
+    let (tools, others) = (tools_of(request), moving(request, &second.calls));
+    let declines = second.refusal.is_some() || second.calls.iter().any(|call| call.name == DECLINE_TOOL);
+    let asks = second.calls.iter().any(|call| call.name == ASK_PERSON);
+    let is_moving = |call: &ModelCall| others.iter().any(|other| std::ptr::eq(*other, call));
+    let is_unknown = |call: &&ModelCall| named(&tools, &call.name).is_none() && !is_moving(call);
+    if let Some(call) = second.calls.iter().find(is_unknown).filter(|_| !declines && !asks) {
+        // Cortex would ask it again: what it would do is not known yet.
+        return no_answer(&format!("it calls '{}', and there is no tool of this name", call.name));
+    }
+    // Who looks first may still plan the same. Who only speaks, or says that an order is fulfilled, does not.
+    let only_looks = second.calls.iter().all(|call| named(&tools, &call.name).is_some_and(looks));
+    if only_looks && !second.calls.is_empty() && !declines {
+        return SecondVerdict::NotCompared;
+    }
+    let as_tool_calls =
+        |calls: &[&ModelCall]| -> Vec<ToolCall> { calls.iter().map(|call| tool_call(&tools, call)).collect() };
+    let (planned, others_named) = (as_tool_calls(acts), as_tool_calls(&others));
     let more = without_counterpart(&planned, &others_named);
     let missing = without_counterpart(&others_named, &planned);
     if more.is_empty() && missing.is_empty() {
@@ -191,12 +227,45 @@ fn compared(request: &ChatRequest, acts: &[&ModelCall], second: &ChatReply) -> S
     SecondVerdict::Other { told: capped(&told, TOLD_CHARACTERS) }
 }
 
-fn tool_call(call: &ModelCall) -> ToolCall {
+/// The tools that a call may name: those of the request, and those that it tells of.
+fn tools_of(request: &ChatRequest) -> Vec<&ToolDefinition> {
+    let mut tools: Vec<&ToolDefinition> = request.tools.iter().collect();
+    for message in &request.messages {
+        let (Message::System { fragments } | Message::User { fragments }) = message else { continue };
+        for fragment in fragments {
+            match fragment {
+                Fragment::Abilities { tools: told } => tools.extend(told),
+                Fragment::Away { tools: away } => tools.extend(away.iter().map(|away| &away.tool)),
+                _ => {}
+            }
+        }
+    }
+    tools
+}
+
+/// The tool of this name: the one on the wire, or the canonical one, as in `base.go_to`. A canonical name that was cut, or is
+/// told apart by a hash, stays as it is written: a question too many is better than one too few.
+fn named<'r>(tools: &[&'r ToolDefinition], written: &str) -> Option<&'r ToolDefinition> {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '-' };
+    let plain: String = written.chars().map(plain).collect();
+    let exact = tools.iter().copied().find(|tool| tool.name == written);
+    exact.or_else(|| tools.iter().copied().find(|tool| tool.name == plain))
+}
+
+/// Whether a call of the tool only finds something out.
+fn looks(tool: &ToolDefinition) -> bool {
+    matches!(tool.kind, ToolKind::Look | ToolKind::LookAtOnce | ToolKind::LookAsStep)
+        || [FIND_TOOLS, RECALL_STEP].contains(&tool.name.as_str())
+}
+
+/// The call by the one name that its tool has.
+fn tool_call(tools: &[&ToolDefinition], call: &ModelCall) -> ToolCall {
     let arguments = match &call.arguments {
         CallArguments::Object(arguments) => arguments.clone(),
         CallArguments::Malformed { .. } => Map::new(),
     };
-    ToolCall { tool: call.name.as_str().into(), arguments }
+    let name = named(tools, &call.name).map_or(call.name.as_str(), |tool| tool.name.as_str());
+    ToolCall { tool: name.into(), arguments }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use cortex_core::context::READ_SKILL;
+use cortex_protocol::question::Subject;
 use cortex_protocol::{
     CallId, MissionEvent, MissionId, MissionResult, MissionStatus, OutcomeStatus, StepReport, StepStatus, ToolCall,
     Verification,
@@ -22,6 +23,8 @@ pub struct FollowedMission {
     reading: BTreeSet<CallId>,
     /// Whether it does something else than its task says: a person reopened or revised it.
     is_changed: bool,
+    /// Whether its plan may follow from what was found, or from what a person chose: the words of the task don't say all of it.
+    depends_on_findings: bool,
 }
 
 /// A mission that has ended.
@@ -55,6 +58,10 @@ impl FollowedMission {
             MissionEvent::Researching { call, tool, .. } if tool.as_str() == READ_SKILL => {
                 self.reading.insert(*call);
             }
+            MissionEvent::Researching { .. } => self.depends_on_findings = true,
+            MissionEvent::Asked { question } => {
+                self.depends_on_findings |= matches!(question.subject, Subject::Choice { .. });
+            }
             MissionEvent::Researched { call, outcome, .. } if self.reading.remove(call) => {
                 let name = outcome.value.get("name").and_then(serde_json::Value::as_str);
                 self.skills.extend(name.filter(|_| outcome.status == OutcomeStatus::Succeeded).map(str::to_owned));
@@ -83,7 +90,9 @@ impl FollowedMission {
                 && !step.interrupted
         };
         let is_whole = (1..=MOST_STEPS).contains(&result.steps.len()) && result.steps.iter().all(is_plain);
-        if self.is_changed || !is_order || !is_whole || outcome(result) != Some(SkillOutcome::Succeeded) {
+        // "If the light is on" is looked up by research, which leaves no step: the steps alone would act whatever is so.
+        let is_of_its_words = !self.is_changed && !self.depends_on_findings;
+        if !is_of_its_words || !is_order || !is_whole || outcome(result) != Some(SkillOutcome::Succeeded) {
             return None;
         }
         let call = |step: &StepReport| ToolCall { tool: step.tool.clone(), arguments: step.arguments.clone() };
@@ -192,5 +201,28 @@ mod tests {
         let revised = MissionEvent::TaskRevised { text: "no, the hall".to_owned(), origin };
         let revised = ended(vec![revised], result(MissionStatus::Succeeded, &[Verified]));
         assert_eq!((revised.outcome, revised.done), (None, None), "it was another task then");
+    }
+
+    /// A task with a condition that held three times became a skill that acts whether it holds or not.
+    #[test]
+    fn regression_a_plan_that_depends_on_what_was_found_or_chosen_teaches_nothing() {
+        let research = |tool: &str| MissionEvent::Researching {
+            call: CallId(1),
+            tool: tool.into(),
+            arguments: serde_json::Map::new(),
+        };
+        let asked = |subject: serde_json::Value| MissionEvent::Asked {
+            question: serde_json::from_value(json!({
+                "number": 1, "text": "Which?", "subject": subject, "patience": Duration::from_secs(1),
+            }))
+            .unwrap(),
+        };
+        let choice = json!({"kind": "choice", "choices": ["left", "right"], "default": null});
+        for (event, is_learned) in
+            [(research(READ_SKILL), true), (research("camera.look"), false), (asked(choice), false)]
+        {
+            let ended = ended(vec![event.clone()], result(MissionStatus::Succeeded, &[Verification::Verified]));
+            assert_eq!((ended.outcome, ended.done.is_some()), (Some(SkillOutcome::Succeeded), is_learned), "{event:?}");
+        }
     }
 }

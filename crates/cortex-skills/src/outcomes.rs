@@ -168,27 +168,6 @@ impl Outcomes {
         }
     }
 
-    /// Reads a file. A line that is none is left out and told of.
-    fn read(text: &str) -> (Self, Vec<String>) {
-        let (mut read, mut bad) = (Self::default(), Vec::new());
-        for (number, line) in text.lines().enumerate() {
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            match serde_json::from_str::<Line>(line) {
-                Ok(Line { skill, succeeded, unverified, failed, cancelled, disputed })
-                    if read.0.len() < MOST_SKILLS =>
-                {
-                    read.0.insert(skill, SkillCounts { succeeded, unverified, failed, cancelled, disputed });
-                }
-                Ok(_) => bad.push(format!("line {}: there are more than {MOST_SKILLS}", number + 1)),
-                Err(problem) => bad.push(format!("line {}: {problem}; fix: delete it", number + 1)),
-            }
-        }
-        (read, bad)
-    }
-
     fn written(&self) -> String {
         let mut written = format!("{HEADER}\n");
         for (skill, counts) in &self.0 {
@@ -198,6 +177,68 @@ impl Outcomes {
             let line = serde_json::to_string(&line).unwrap_or_default();
             written.push_str(&line);
             written.push('\n');
+        }
+        written
+    }
+}
+
+/// What a file holds.
+#[derive(Debug, Default)]
+struct Content {
+    outcomes: Outcomes,
+    /// What is wrong with lines that are not used.
+    problems: Vec<String>,
+    /// The lines that are not used and the remarks, as they stand in the file: somebody may be editing them.
+    unused: Vec<Vec<u8>>,
+}
+
+impl Content {
+    /// Reads a file. A line that is none is left out and told of.
+    fn read(bytes: &[u8]) -> Self {
+        let mut read = Self::default();
+        for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            let trimmed = line.trim_ascii();
+            if trimmed.is_empty() || trimmed == HEADER.as_bytes() {
+                continue;
+            }
+            if trimmed.starts_with(b"#") {
+                read.unused.push(line.to_owned());
+                continue;
+            }
+            let problem = match serde_json::from_slice::<Line>(trimmed) {
+                Ok(Line { skill, succeeded, unverified, failed, cancelled, disputed })
+                    if read.outcomes.0.len() < MOST_SKILLS =>
+                {
+                    let counts = SkillCounts { succeeded, unverified, failed, cancelled, disputed };
+                    read.outcomes.0.insert(skill, counts);
+                    continue;
+                }
+                Ok(_) => format!("there are more than {MOST_SKILLS}"),
+                Err(problem) => format!("{problem}; fix: delete it"),
+            };
+            read.problems.push(format!("line {}: {problem}", number + 1));
+            read.unused.push(line.to_owned());
+        }
+        read
+    }
+
+    /// Forgets a skill; all, where none is named. No byte of it stays, also none of a damaged line.
+    fn forget(&mut self, skill: Option<&str>) -> bool {
+        let Some(skill) = skill else {
+            let had_any = !self.outcomes.0.is_empty() || !self.problems.is_empty();
+            *self = Self::default();
+            return had_any;
+        };
+        let quoted = format!("\"{skill}\"");
+        self.unused.retain(|line| !String::from_utf8_lossy(line).contains(&quoted));
+        self.outcomes.0.remove(skill).is_some()
+    }
+
+    fn written(&self) -> Vec<u8> {
+        let mut written = self.outcomes.written().into_bytes();
+        for line in &self.unused {
+            written.extend_from_slice(line);
+            written.push(b'\n');
         }
         written
     }
@@ -265,12 +306,16 @@ impl OutcomeFile {
     /// # Errors
     /// When it can't be read. One that does not exist holds nothing.
     pub fn read(&self) -> Result<(Outcomes, Vec<String>), OutcomesError> {
+        self.content().map(|Content { outcomes, problems, .. }| (outcomes, problems))
+    }
+
+    fn content(&self) -> Result<Content, OutcomesError> {
         let failed = |problem| OutcomesError::Io { path: self.path.to_path_buf(), problem };
         match fs::metadata(&*self.path) {
             Ok(about) if about.is_file() => {}
             // To open a pipe waits for whoever writes into it.
             Ok(_) => return Err(failed(io::Error::other("it is no plain file"))),
-            Err(problem) if problem.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
+            Err(problem) if problem.kind() == io::ErrorKind::NotFound => return Ok(Content::default()),
             Err(problem) => return Err(failed(problem)),
         }
         let mut bytes = Vec::new();
@@ -278,7 +323,7 @@ impl OutcomeFile {
         if bytes.len() as u64 > MOST_BYTES {
             return Err(OutcomesError::TooLarge { path: self.path.to_path_buf() });
         }
-        Ok(Outcomes::read(&String::from_utf8_lossy(&bytes)))
+        Ok(Content::read(&bytes))
     }
 
     /// Counts what came of a task for the skills that were told to it. Blocks.
@@ -286,7 +331,7 @@ impl OutcomeFile {
     /// # Errors
     /// When the file can't be read or written.
     pub fn count(&self, skills: &[String], outcome: SkillOutcome) -> Result<(), OutcomesError> {
-        self.change(|outcomes| skills.iter().for_each(|skill| outcomes.count(skill, outcome)))
+        self.change(|content| skills.iter().for_each(|skill| content.outcomes.count(skill, outcome)))
     }
 
     /// Forgets what came of a skill; of all, where none is named. Says whether there was anything. Blocks.
@@ -298,26 +343,28 @@ impl OutcomeFile {
             return Ok(false);
         }
         let mut had_any = false;
-        self.change(|outcomes| match skill {
-            Some(skill) => had_any = outcomes.0.remove(skill).is_some(),
-            None => had_any = !std::mem::take(&mut outcomes.0).is_empty(),
-        })?;
+        self.change(|content| had_any = content.forget(skill))?;
         Ok(had_any)
     }
 
-    fn change(&self, change: impl FnOnce(&mut Outcomes)) -> Result<(), OutcomesError> {
+    fn change(&self, change: impl FnOnce(&mut Content)) -> Result<(), OutcomesError> {
         let failed = |problem| OutcomesError::Io { path: self.path.to_path_buf(), problem };
         let folder = self.path.parent().unwrap_or(Path::new("."));
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
         // Held until it is dropped: the command line may write, too.
         let lock = File::open(folder).map_err(failed)?;
         lock.lock().map_err(failed)?;
-        let mut outcomes = self.read()?.0;
-        change(&mut outcomes);
+        let mut content = self.content()?;
+        change(&mut content);
+        let written = content.written();
+        if written.len() as u64 > MOST_BYTES {
+            // It could not be read any more.
+            return Err(OutcomesError::TooLarge { path: self.path.to_path_buf() });
+        }
         let new = self.path.with_extension("new");
         let mut file =
             OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new).map_err(failed)?;
-        file.write_all(outcomes.written().as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
+        file.write_all(&written).and_then(|()| file.sync_all()).map_err(failed)?;
         fs::rename(&new, &*self.path).map_err(failed)
     }
 }
@@ -365,13 +412,33 @@ mod tests {
 
     #[test]
     fn a_damaged_line_costs_no_more_than_itself() {
-        let (read, bad) =
-            Outcomes::read("# x\n{\"skill\":\"a\",\"succeeded\":2}\n{\"skill\":\n{\"skill\":\"b\",\"failed\":1}\n");
+        let text = b"# x\n{\"skill\":\"a\",\"succeeded\":2}\n{\"skill\":\n{\"skill\":\"b\",\"failed\":1}\n";
+        let Content { outcomes: read, problems: bad, .. } = Content::read(text);
         assert_eq!((read.of("a").succeeded, read.of("b").failed), (2, 1));
         assert!(bad.len() == 1 && bad[0].starts_with("line 3: "), "{bad:?}");
         let root = tempfile::tempdir().unwrap();
         let folder = OutcomeFile::new(root.path().to_owned());
         assert!(folder.read().unwrap_err().to_string().contains("it is no plain file"));
         assert_eq!(*folder.known(), Outcomes::default());
+    }
+
+    /// A line that somebody was editing was gone with the next task.
+    #[test]
+    fn regression_a_line_that_is_not_read_is_kept_as_it_is_until_it_is_forgotten() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("outcomes.jsonl");
+        let unused = b"# a remark\n{\"skill\":\"tour\", \xff\n";
+        fs::write(&path, unused).unwrap();
+        let file = OutcomeFile::new(path.clone());
+        for _ in 0..2 {
+            file.count(&["round".to_owned()], SkillOutcome::Failed).unwrap();
+        }
+        let written = fs::read(&path).unwrap();
+        assert!(written.ends_with(unused), "{}", String::from_utf8_lossy(&written));
+        assert_eq!(file.known().of("round").failed, 2);
+        file.forget(Some("tour")).unwrap();
+        assert!(fs::read(&path).unwrap().ends_with(b"# a remark\n"));
+        assert!(file.forget(None).unwrap());
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("{HEADER}\n"));
     }
 }

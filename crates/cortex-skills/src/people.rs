@@ -100,7 +100,9 @@ impl SkillPort for SkillsForPeople {
         let decided = tokio::task::spawn_blocking(move || skills.carry_out(&name, decision)).await;
         decided.map_err(|problem| unavailable(&problem))?.map_err(|problem| match problem {
             LearnedError::Unknown(_) => CommandError::new(CommandErrorKind::NotFound, problem.to_string()),
-            LearnedError::Broken { .. } => CommandError::new(CommandErrorKind::Refused, problem.to_string()),
+            LearnedError::Broken { .. } | LearnedError::Taken { .. } => {
+                CommandError::new(CommandErrorKind::Refused, problem.to_string())
+            }
             LearnedError::Io { .. } => unavailable(&problem),
         })
     }

@@ -1,6 +1,7 @@
 //! A model in a file on the robot, computed in a process of its own: `cortex-local-model`, with llama.cpp.
 //!
 //! - `place`: where the file is, and the program that computes it;
+//! - `environment`: the variables that the process inherits;
 //! - `prompt`: from our messages to those of the process;
 //! - `process`: the process, and the task that talks with it;
 //! - `lines`: what it says, line by line;
@@ -21,6 +22,7 @@ use crate::local_settings::LocalSettings;
 use crate::repetition_loop::Text;
 use crate::settings::{BuildError, ModelSettings};
 
+mod environment;
 mod lines;
 mod place;
 mod process;
@@ -30,6 +32,9 @@ mod restarts;
 
 use process::{Event, Question};
 use restarts::Restarts;
+
+/// What a model is told of a picture that it is not shown, so that it does not act on invented sight.
+pub(crate) const NOT_SEEN: &str = "You can't see this picture; say so, and don't guess what it shows.";
 
 /// Longest pause before a restart that a request waits for.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);

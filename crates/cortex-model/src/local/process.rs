@@ -20,6 +20,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::environment;
 use super::lines::{Lines, NoLine};
 use super::restarts::Restarts;
 use super::{failure, shown};
@@ -66,6 +67,8 @@ pub(super) fn start(
     restarts: Arc<Mutex<Restarts>>,
 ) -> Result<mpsc::Sender<Question>, ModelError> {
     let mut child = Command::new(program)
+        .env_clear()
+        .envs(environment::inherited())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -243,7 +246,7 @@ impl Process {
                     continue;
                 }
                 () = sleep_until(cancelled.unwrap_or_else(Instant::now)), if cancelled.is_some() => {
-                    return Err(nonsense("it goes on with a request that was cancelled"));
+                    return Err(goes_on(self.settings.cancel_timeout));
                 }
             };
             match self.read(line).await? {
@@ -339,6 +342,14 @@ fn nonsense(problem: &str) -> ModelError {
     failure(ModelErrorKind::BadReply, format!("the process of the local model can't be relied on: {problem}"), hint)
 }
 
+/// It may be well, and slow: it looks for cancellations between parts of a conversation only.
+fn goes_on(after: Duration) -> ModelError {
+    let message =
+        format!("the local model's process went on for {} s with a request that was cancelled", after.as_secs_f64());
+    let hint = "If the model is slow, use a smaller one or more local_model.threads.";
+    failure(ModelErrorKind::ServerFailed, message, hint)
+}
+
 /// Writes lines while it reads them.
 fn written_in_background(mut input: ChildStdin) -> mpsc::Sender<String> {
     let (sender, mut lines) = mpsc::channel::<String>(WAITING_LINES);
@@ -373,10 +384,16 @@ impl LastWords {
     }
 }
 
-/// Reads standard error to its end, so that nothing waits for a reader; of a line that is too long, nothing more.
+/// Reads standard error to its end, so that its writer neither waits for a reader nor lacks one. Of a line that is too long, the
+/// beginning is kept.
 async fn read_errors(errors: ChildStderr, last_words: LastWords) {
     let mut lines = Lines::new(errors, ERROR_LINE_BYTES);
-    while let Ok(line) = lines.next().await {
+    loop {
+        let line = match lines.next().await {
+            Err(NoLine::TooLong) => lines.beginning().await,
+            line => line,
+        };
+        let Ok(line) = line else { return };
         let line = shown(&String::from_utf8_lossy(&line));
         tracing::debug!("local model: {line}");
         if !line.is_empty() {

@@ -7,6 +7,8 @@ use cortex_core::{CallArguments, ChatRequest, Fragment, Message, ModelCall, Purp
 use cortex_local_model::protocol::{self, Ask, Role, Tool};
 use serde_json::{Value, json};
 
+use super::NOT_SEEN;
+
 /// What the model is asked.
 pub(super) fn ask(id: u64, request: &ChatRequest) -> Ask {
     let answer = request.answer_schema().map(|(_, schema)| schema);
@@ -48,9 +50,19 @@ fn written(message: &Message) -> (Role, String) {
         // As it wrote them.
         Message::Assistant { calls, .. } => (Role::Assistant, calls.iter().map(call).collect::<Value>().to_string()),
         Message::Tool { id: _, name, content } => {
-            (Role::User, format!("From Cortex: the result of {name}: {}", content.render()))
+            (Role::User, format!("From Cortex: the result of {name}: {}{}", content.render(), unseen(content)))
         }
     }
+}
+
+/// What is said of the pictures that a tool took: this model is shown none.
+fn unseen(content: &Fragment) -> String {
+    let Fragment::ToolResult { outcome } = content else { return String::new() };
+    outcome
+        .pictures
+        .iter()
+        .map(|picture| format!("\nPicture {} of {}: {NOT_SEEN}", picture.id, picture.source))
+        .collect()
 }
 
 fn text(fragments: &[Fragment]) -> String {
@@ -94,7 +106,7 @@ fn how_to_reply(tools: &[ToolDefinition], answer: Option<&Value>) -> String {
 #[cfg(test)]
 mod tests {
     use cortex_core::ToolKind;
-    use cortex_protocol::{ToolOutcome, ToolPhase};
+    use cortex_protocol::{PictureRef, ToolOutcome, ToolPhase};
 
     use super::*;
 
@@ -145,6 +157,27 @@ mod tests {
         assert_eq!(*calls, r#"[{"arguments":{"place":"kitchen"},"name":"base-go_to"}]"#);
         assert!(result.starts_with("From Cortex: the result of base-go_to: \"arrived\"\n\n"), "{result}");
         assert_eq!((asked.id, asked.max_tokens, asked.tools.len(), &asked.answer), (3, 50, 1, &None));
+    }
+
+    #[test]
+    fn regression_the_model_is_told_that_it_can_not_see_the_pictures_of_tools() {
+        let picture = |id: &str| PictureRef {
+            id: id.to_owned(),
+            source: "/camera/image_raw".to_owned(),
+            media_type: "image/jpeg".to_owned(),
+            width: 640,
+            height: 480,
+        };
+        let outcome = ToolOutcome { pictures: vec![picture("1a"), picture("2b")], ..ToolOutcome::success(json!({})) };
+        let message = Message::Tool {
+            id: "call-1".to_owned(),
+            name: "pictures-take".to_owned(),
+            content: Fragment::ToolResult { outcome },
+        };
+        let (_, told) = written(&message);
+        let ends =
+            format!("\nPicture 1a of /camera/image_raw: {NOT_SEEN}\nPicture 2b of /camera/image_raw: {NOT_SEEN}");
+        assert!(told.ends_with(&ends), "{told}");
     }
 
     /// Decisions on two steps differ in their ends alone.

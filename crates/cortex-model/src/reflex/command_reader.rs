@@ -2,7 +2,7 @@
 //! skills that are learned from what was done.
 
 use cortex_core::{ToolDefinition, ToolSet};
-use cortex_language::{Call, Understanding};
+use cortex_language::{Call, Part, Problem, Understanding};
 use cortex_protocol::{ToolCall, ToolName};
 
 use super::offers;
@@ -35,6 +35,22 @@ impl CommandReader {
             Some(ToolCall { tool: tool.clone(), arguments: call.arguments })
         };
         calls_of(&parts)?.into_iter().map(call).collect()
+    }
+
+    /// Whether a task is understood: also where what it asks for depends on what is found, where one of several such things is
+    /// meant, and where one of its words forbids a guess, such as "not" and "if". That what it may mean is calls alone, of which
+    /// one would have to be chosen, is not understood.
+    #[must_use]
+    pub fn understands(&self, task: &str) -> bool {
+        let is_more_than_calls = |offer: &Vec<Part>| calls_of(offer).is_none();
+        match self.toolbox().understand(task) {
+            Understanding::Understood(_) => true,
+            Understanding::Unsure { offers, .. } => offers.iter().any(is_more_than_calls),
+            Understanding::Refused(problems) => {
+                problems.iter().any(|(_, problem)| matches!(problem, Problem::Guarded { .. }))
+            }
+            Understanding::Empty | Understanding::Unclosed | Understanding::TooLong => false,
+        }
     }
 
     /// The calls of a procedure, as a mission makes them where a task is a sentence of its skill.
@@ -102,6 +118,7 @@ mod tests {
         );
         assert_eq!(reader.sentence(&go_to("moon")), None);
         assert_eq!(reader.task("check on the kitchen"), None);
+        assert!(reader.understands("go to the kitchen") && !reader.understands("check on the kitchen"));
         assert!(CommandReader::are_same(&[go_to("kitchen")], &[go_to("kitchen")]));
         assert!(!CommandReader::are_same(&[go_to("kitchen")], &[go_to("living_room")]));
     }

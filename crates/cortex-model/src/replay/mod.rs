@@ -1,7 +1,8 @@
 //! A model that answers from a recording: what was replied to the same request then. It asks nobody.
 //!
 //! [`comparison`] says what of a request counts. A request that was recorded several times is answered in the recorded order,
-//! and with the last reply from then on.
+//! and with the last reply from then on. A request does not tell its mission: where several missions have asked the same, their
+//! questions must come in the recorded order, and so one after the other.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cortex_core::{Fragment, Message, ModelErrorKind, ToolDefinition, ToolKind};
+use cortex_core::mission::ORDER_FULFILLED;
 use cortex_protocol::ToolPhase;
 use serde_json::{Value, json};
 
@@ -52,6 +52,8 @@ fn request() -> ChatRequest {
         tool("base-go_to", ToolKind::Act, &json!({"place": {"enum": ["kitchen", "bedroom"]}}), "go to {place}"),
         tool("camera-look", ToolKind::Look, &json!({}), "look around"),
         tool("speaker-say", ToolKind::Act, &json!({"text": {"type": "string"}}), "say {text}"),
+        tool(ORDER_FULFILLED, ToolKind::BuiltIn, &json!({}), ""),
+        tool(RECALL_STEP, ToolKind::BuiltIn, &json!({}), ""),
     ];
     let fragments = vec![Fragment::Task { text: "do it".to_owned() }];
     let messages = vec![Message::User { fragments }];
@@ -168,4 +170,72 @@ async fn words_and_decisions_wait_for_no_second_model() {
 async fn the_planners_error_is_its_own() {
     let (planner, second) = (Model::new(1.0, down), Model::new(0.0, || calls(&[go("kitchen")])));
     assert_eq!(beside(&planner, &second).chat(&request()).await, down());
+}
+
+#[tokio::test(start_paused = true)]
+async fn regression_a_second_model_that_only_spoke_was_not_compared_with_a_plan_that_drives() {
+    let nothing = otherwise("it would do nothing that moves; only the plan has: base go to (kitchen)");
+    let spoken = ("speaker-say", json!({"text": "I stay here."}));
+    assert_eq!(said_by(std::slice::from_ref(&spoken)).await, nothing);
+    assert_eq!(said_by(&[("camera-look", json!({})), spoken]).await, nothing, "its plan is to speak");
+    assert_eq!(said_by(&[(ORDER_FULFILLED, json!({}))]).await, nothing);
+    let looks = [(RECALL_STEP, json!({"step": "1.1"})), ("camera-look", json!({}))];
+    assert_eq!(said_by(&looks).await, SecondVerdict::NotCompared, "it looks first");
+}
+
+#[tokio::test(start_paused = true)]
+async fn regression_a_tool_that_does_not_exist_counted_as_a_look() {
+    for calls in [vec![("base-fly_to", json!({}))], vec![go("kitchen"), ("arm-wave", json!({}))]] {
+        let SecondVerdict::NoAnswer { because } = said_by(&calls).await else { panic!("{calls:?} is no plan") };
+        assert!(because.contains("no tool of this name"), "{because}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn regression_a_canonical_name_was_another_act_than_the_name_on_the_wire() {
+    assert_eq!(said_by(&[("base.go_to", json!({"place": "kitchen"}))]).await, SecondVerdict::Same);
+    let place = "it would do base go to (bedroom); only the plan has: base go to (kitchen)";
+    assert_eq!(said_by(&[("base.go_to", json!({"place": "bedroom"}))]).await, otherwise(place));
+}
+
+#[tokio::test(start_paused = true)]
+async fn regression_a_reply_that_was_cut_counted_as_an_answer() {
+    let cut = || calls(&[go("bedroom")]).map(|reply| ChatReply { cut: Some("cut at 100 tokens".to_owned()), ..reply });
+    let (planner, second) = (Model::new(1.0, || calls(&[go("kitchen")])), Model::new(0.1, cut));
+    let shadowed = beside(&planner, &second);
+    let opinion = *shadowed.chat(&request()).await.unwrap().second.unwrap();
+    assert_eq!((opinion.prompt_tokens, opinion.completion_tokens), (40, 4), "what it read and wrote costs");
+    let SecondVerdict::NoAnswer { because } = opinion.verdict else { panic!("half a plan is none") };
+    assert!(because.contains("cut at 100 tokens"), "{because}");
+    assert_eq!(shadowed.chat(&request()).await.unwrap().second, None, "it is left alone for a while");
+}
+
+#[tokio::test(start_paused = true)]
+async fn regression_a_second_model_that_was_not_reached_cost_the_whole_prompt() {
+    let unauthorized = || down().map_err(|error| ModelError { kind: ModelErrorKind::Unauthorized, ..error });
+    let failed = || down().map_err(|error| ModelError { kind: ModelErrorKind::ServerFailed, ..error });
+    for (second, booked) in [
+        (Model::new(0.0, down), (0, false)),
+        (Model::new(0.0, unauthorized), (0, false)),
+        (Model::new(0.0, failed), (40, true)),
+    ] {
+        let planner = Model::new(1.0, || calls(&[go("kitchen")]));
+        let opinion = *beside(&planner, &second).chat(&request()).await.unwrap().second.unwrap();
+        assert_eq!((opinion.prompt_tokens, opinion.tokens_estimated), booked);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn regression_a_second_model_that_asked_for_a_longer_pause_was_asked_too_early() {
+    let limited = || {
+        let wait = Some(Duration::from_secs(90));
+        down().map_err(|error| ModelError { kind: ModelErrorKind::RateLimited, retry_after: wait, ..error })
+    };
+    let (planner, second) = (Model::new(1.0, || calls(&[go("kitchen")])), Model::new(0.0, limited));
+    let shadowed = beside(&planner, &second);
+    for asked in [1, 1, 2] {
+        let _ = shadowed.chat(&request()).await.unwrap();
+        assert_eq!(second.asked(), asked);
+        tokio::time::sleep(Duration::from_secs(60)).await;
+    }
 }

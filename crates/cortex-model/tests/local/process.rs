@@ -6,6 +6,7 @@ use std::time::Duration;
 use cortex_core::{ChatModel, ModelError, ModelErrorKind};
 use cortex_model::{BuildError, LocalModel, LocalSettings, ModelChoice, ModelSettings, build};
 use serde_json::json;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::support::{Heard, LIMIT, Scripted, Watched, request};
@@ -57,6 +58,8 @@ async fn a_process_that_can_not_be_relied_on_is_ended() {
         ("answers-before-it-is-asked", ModelErrorKind::BadReply, "what it was not asked"),
         ("dies", ModelErrorKind::ServerFailed, "signal: 9"),
         ("dies-with-words", ModelErrorKind::ServerFailed, "insufficient memory"),
+        ("dies-after-a-long-line", ModelErrorKind::ServerFailed, "exit status: 3); it said last: xxx"),
+        ("dies-after-a-long-line", ModelErrorKind::ServerFailed, "ggml_abort: out of tensors"),
         ("closes-its-output", ModelErrorKind::ServerFailed, "has closed its output"),
         ("answers-in-html", ModelErrorKind::BadReply, "502 Bad Gateway"),
         ("answers-another-request", ModelErrorKind::BadReply, "what it was not asked"),
@@ -139,14 +142,36 @@ async fn dropping_a_request_cancels_it() {
 #[tokio::test]
 async fn a_process_that_goes_on_with_what_was_cancelled_is_killed() {
     let scripted = Scripted::new("goes-on-when-cancelled");
-    let local = LocalSettings { cancel_timeout: Duration::from_millis(50), ..scripted.settings().local };
-    let settings = ModelSettings { local, request_timeout: Duration::from_millis(500), ..ModelSettings::default() };
-    let model = LocalModel::new(None, &settings).unwrap();
+    let local = LocalSettings {
+        cancel_timeout: Duration::from_millis(50),
+        // Longer than a request waits: the next one is told why the process was ended.
+        restart_pause: Duration::from_secs(40),
+        ..scripted.settings().local
+    };
+    let model = LocalModel::new(None, &ModelSettings { local, ..ModelSettings::default() }).unwrap();
+    let model = Arc::new(model);
+    let (listener, mut words) = Heard::new();
+    let asks = Arc::clone(&model);
+    let task = tokio::spawn(async move { asks.chat_streaming(&request("Say hello."), listener).await });
+    assert_eq!(timeout(LIMIT, words.recv()).await.unwrap().as_deref(), Some("Hello"));
+    let watched = Watched::if_there(scripted.started()[0]).expect("it answers");
+    task.abort();
+    watched.ended().await;
     let error = asked(&model).await.unwrap_err();
-    assert_eq!(error.kind, ModelErrorKind::Timeout, "{error}");
-    if let Some(watched) = scripted.started().first().and_then(|process| Watched::if_there(*process)) {
-        watched.ended().await;
-    }
+    assert!(error.message.contains("went on for 0.05 s with a request that was cancelled"), "{error}");
+    assert!(error.hint.contains("local_model.threads"), "{error:?}");
+}
+
+/// Keys of endpoints are among the variables of Cortex.
+#[tokio::test]
+async fn regression_the_process_inherits_only_the_variables_that_it_needs() {
+    let scripted = Scripted::new("shows-its-environment");
+    asked(&scripted.model()).await.unwrap();
+    let variables = scripted.lines(".environment");
+    let has = |beginning: &str| variables.iter().any(|line| line.starts_with(beginning));
+    assert!(has("PATH=") && has("OMP_WAIT_POLICY=passive"), "{variables:?}");
+    // Cargo sets these for its tests.
+    assert!(!has("CARGO_"), "{variables:?}");
 }
 
 #[tokio::test]
@@ -172,8 +197,10 @@ async fn loading_goes_on_when_a_request_is_given_up() {
     for _ in 0..2 {
         assert_eq!(asked(&model).await.unwrap_err().kind, ModelErrorKind::Timeout);
     }
-    // It opens once the process reads, so the process is there, and still the first.
-    tokio::task::spawn_blocking(move || std::fs::write(told, "now\n").unwrap()).await.unwrap();
+    // It opens once the process reads, so the process is there, and still the first. If it never does, only this thread hangs.
+    let (sender, written) = oneshot::channel();
+    std::thread::spawn(move || sender.send(std::fs::write(told, "now\n")));
+    timeout(LIMIT, written).await.expect("the process reads").unwrap().unwrap();
     assert_eq!(scripted.started().len(), 1);
 }
 

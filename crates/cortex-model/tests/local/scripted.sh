@@ -26,6 +26,7 @@ case $name in
     refuses) say '{"refused":{"problem":"tiny.gguf is cut","fix":"copy it again"}}'; exit 1 ;;
     speaks-another-version) ready 2; wait_for_end ;;
     ends-at-once) say "libgomp.so.1: cannot open shared object file" >&2; exit 127 ;;
+    shows-its-environment) env > "$file.environment" ;;
     answers-before-it-is-asked) ready 1; piece 0 "Hello"; wait_for_end ;;
 esac
 ready 1
@@ -41,7 +42,7 @@ while read -r line; do
     id=${line#*'"id":'}
     id=${id%%,*}
     case $name in
-        answers) piece "$id" "Hello "; piece "$id" "from $$."; end "$id" whole ;;
+        answers | shows-its-environment) piece "$id" "Hello "; piece "$id" "from $$."; end "$id" whole ;;
         calls) piece "$id" '[{\"name\":\"go\",'; piece "$id" '\"arguments\":{\"to\":\"kitchen\"}}]'; end "$id" whole ;;
         calls-what-it-was-not-offered) piece "$id" '[{\"name\":\"fly\",\"arguments\":{}}]'; end "$id" whole ;;
         begins-and-waits) piece "$id" "Hello" ;;
@@ -52,6 +53,10 @@ while read -r line; do
             ;;
         dies) piece "$id" "Hel"; kill -9 $$ ;;
         dies-with-words) piece "$id" "Hel"; say "ggml_aligned_malloc: insufficient memory" >&2; exit 3 ;;
+        dies-after-a-long-line)
+            { head -c 200000 /dev/zero | tr '\0' x; say ""; say "ggml_abort: out of tensors"; } >&2
+            exit 3
+            ;;
         closes-its-output) exec > /dev/null; wait_for_end ;;
         answers-in-html) say '<html><body>502 Bad Gateway</body></html>'; wait_for_end ;;
         answers-another-request) piece 99 "Hello"; wait_for_end ;;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cortex_core::mission::{MissionSetup, RequestId};
 use cortex_core::{ChatReply, ChatRequest, Effect, Input, Mission, ModelError};
-use cortex_protocol::MissionResult;
+use cortex_protocol::{MissionEvent, MissionResult};
 
 use super::record::{Body, Entry};
 use super::{Reader, TapeError};
@@ -271,6 +271,29 @@ fn is_reworded(recorded: &Effect, now: &Effect) -> bool {
     then == now && recorded.purpose == chat.purpose && names(recorded) == names(chat)
 }
 
+/// What is wanted now, without what tapes of an earlier Cortex do not have: the tools and events of a query for context, and the
+/// names of the skills that fired. The machine decides nothing by them. Where they were recorded, they are compared.
+fn as_recorded(mut now: Effect, recorded: &Effect) -> Effect {
+    match (&mut now, recorded) {
+        (Effect::GatherContext { query: now, .. }, Effect::GatherContext { query: recorded, .. }) => {
+            clear_unless_recorded(&mut now.tools, &recorded.tools);
+            clear_unless_recorded(&mut now.events, &recorded.events);
+        }
+        (
+            Effect::Report { event: MissionEvent::ContextGathered { skills: now, .. } },
+            Effect::Report { event: MissionEvent::ContextGathered { skills: recorded, .. } },
+        ) => clear_unless_recorded(now, recorded),
+        _ => {}
+    }
+    now
+}
+
+fn clear_unless_recorded<Entry>(now: &mut Vec<Entry>, recorded: &[Entry]) {
+    if recorded.is_empty() {
+        now.clear();
+    }
+}
+
 /// The longest time that bounds the mission.
 fn longest_bound(setup: &MissionSetup) -> Duration {
     let limits = &setup.limits;
@@ -310,7 +333,7 @@ impl Run {
     }
 
     fn compare(&mut self, line: u64, recorded: Effect) -> Option<Ending> {
-        let now = self.wanted.pop_front();
+        let now = self.wanted.pop_front().map(|now| as_recorded(now, &recorded));
         let is_same = now.as_ref() == Some(&recorded);
         let is_reworded = !is_same && now.as_ref().is_some_and(|now| is_reworded(&recorded, now));
         if !is_same && !is_reworded {
@@ -352,5 +375,48 @@ impl Run {
     fn nothing_left(&mut self) -> Option<Ending> {
         let now = self.wanted.pop_front()?;
         Some(Ending::Different(Box::new(Difference { line: self.input_line, recorded: None, now: Some(now) })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cortex_core::ContextQuery;
+    use cortex_core::mission::GatheringId;
+    use cortex_protocol::TaskClass;
+
+    use super::*;
+
+    fn gather(tools: &[&str], events: &[&str]) -> Effect {
+        let query = ContextQuery {
+            tools: tools.iter().map(|tool| (*tool).into()).collect(),
+            events: events.iter().map(|event| (*event).to_owned()).collect(),
+            ..ContextQuery::new("go", TaskClass::Action)
+        };
+        Effect::GatherContext { gathering: GatheringId(1), query }
+    }
+
+    fn gathered(skills: &[&str]) -> Effect {
+        let skills = skills.iter().map(|skill| (*skill).to_owned()).collect();
+        Effect::Report { event: MissionEvent::ContextGathered { found: Vec::new(), missing: Vec::new(), skills } }
+    }
+
+    /// Every tape of a task that a tool declares was different.
+    #[test]
+    fn regression_what_older_tapes_do_not_have_is_not_compared_with_them() {
+        let now = gather(&["base.go_to"], &["step.failed"]);
+        for (recorded, is_same) in [
+            (gather(&[], &[]), true),
+            (gather(&["base.go_to"], &[]), true),
+            (gather(&["base.go_to"], &["step.failed"]), true),
+            (gather(&["camera.look"], &[]), false),
+            (gather(&["base.go_to"], &["low_battery"]), false),
+            (gathered(&[]), false),
+        ] {
+            assert_eq!(as_recorded(now.clone(), &recorded) == recorded, is_same, "{recorded:?}");
+        }
+        let now = gathered(&["round"]);
+        for (recorded, is_same) in [(gathered(&[]), true), (gathered(&["round"]), true), (gathered(&["tour"]), false)] {
+            assert_eq!(as_recorded(now.clone(), &recorded) == recorded, is_same, "{recorded:?}");
+        }
     }
 }

@@ -3,7 +3,10 @@
 //!
 //! What people say and what models call may be hostile: only plain words go into a skill, each text in quotation marks.
 
+mod conditions;
 mod pattern;
+
+use std::collections::BTreeSet;
 
 use cortex_protocol::ToolCall;
 
@@ -22,8 +25,9 @@ const NAME_CHARACTERS: usize = 60;
 
 /// Whoever reads sentences as calls, and says calls as sentences: the embedded command reader.
 pub trait CallSentences {
-    /// The calls that a task asks for by itself. None where it is not understood.
-    fn task(&self, task: &str) -> Option<Vec<ToolCall>>;
+    /// Whether a task is understood without a skill, also where what it asks for depends on something, or where one of its words
+    /// forbids a guess.
+    fn understands(&self, task: &str) -> bool;
 
     /// The calls of the steps of a skill. None where one is not understood.
     fn procedure(&self, steps: &[String]) -> Option<Vec<ToolCall>>;
@@ -45,17 +49,21 @@ pub struct Proposal {
 }
 
 /// What is to be proposed now that this task was done. `earlier`: tasks that were done before, oldest first. `known`: all skills
-/// there are, also those that are proposed or that people said no to.
+/// there are, also those that are proposed or that people said no to. `used_names`: names that it must not have, such as those of
+/// folders that hold no skill just now.
 #[must_use]
 pub fn propose(
     newest: &DoneTask,
     earlier: &[DoneTask],
     known: &[&Skill],
+    used_names: &BTreeSet<String>,
     reader: &dyn CallSentences,
 ) -> Option<Proposal> {
     let is_known = |done: &DoneTask| known.iter().any(|skill| skill.asked_for(&done.task).is_some());
     // What is understood anyway needs no skill; what a skill is there for has one.
-    let is_new = |done: &DoneTask| !is_known(done) && reader.task(&done.task).is_none();
+    // A skill acts whatever is so: what was said of when it is to be done would be lost.
+    let is_new =
+        |done: &DoneTask| !is_known(done) && !conditions::has_any(&done.task) && !reader.understands(&done.task);
     if !is_new(newest) {
         return None;
     }
@@ -74,13 +82,18 @@ pub fn propose(
     let pairs = like.iter().enumerate().flat_map(|(at, one)| like.iter().skip(at + 1).map(move |other| (one, other)));
     pairs
         .filter(|(one, other)| one.mission != other.mission)
-        .find_map(|(one, other)| proposal([other, one, newest], known, reader))
+        .find_map(|(one, other)| proposal([other, one, newest], known, used_names, reader))
 }
 
 /// The skill of these tasks, if they have one in common that does each of them as it was done.
-fn proposal(tasks: [&DoneTask; TASKS], known: &[&Skill], reader: &dyn CallSentences) -> Option<Proposal> {
+fn proposal(
+    tasks: [&DoneTask; TASKS],
+    known: &[&Skill],
+    used_names: &BTreeSet<String>,
+    reader: &dyn CallSentences,
+) -> Option<Proposal> {
     let pattern = Pattern::of(tasks, reader)?;
-    let name = free_name(&pattern.phrase, known)?;
+    let name = free_name(&pattern.phrase, known, used_names)?;
     let text = written(&name, &pattern, tasks);
     let skill = Skill::read(&name, &text).ok()?;
     let is_reproduced = |done: &DoneTask| {
@@ -91,7 +104,7 @@ fn proposal(tasks: [&DoneTask; TASKS], known: &[&Skill], reader: &dyn CallSenten
 }
 
 /// A name made of the words that stay the same.
-fn free_name(phrase: &str, known: &[&Skill]) -> Option<String> {
+fn free_name(phrase: &str, known: &[&Skill], used_names: &BTreeSet<String>) -> Option<String> {
     let words = phrase.split_whitespace().filter(|word| !word.starts_with('{'));
     let plain = |word: &str| word.chars().filter(char::is_ascii_alphanumeric).collect::<String>();
     let mut name = NAME_BEGINNING.to_owned();
@@ -101,7 +114,7 @@ fn free_name(phrase: &str, known: &[&Skill]) -> Option<String> {
             name.push_str(&word);
         }
     }
-    let is_free = |name: &String| known.iter().all(|skill| skill.name != *name);
+    let is_free = |name: &String| !used_names.contains(name) && known.iter().all(|skill| skill.name != *name);
     let numbered = (2..100).map(|number| format!("{name}-{number}"));
     std::iter::once(name.clone()).chain(numbered).find(is_free)
 }

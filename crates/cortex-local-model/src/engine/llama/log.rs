@@ -9,7 +9,7 @@ use tracing::Level;
 /// Most bytes of a line that are kept.
 const MOST_BYTES: usize = 300;
 
-/// The last line of an error.
+/// The first error since the last one was taken or forgotten.
 static LAST: Mutex<Option<String>> = Mutex::new(None);
 
 /// Keeps the errors that llama.cpp logs from now on, and writes them to standard error.
@@ -27,7 +27,12 @@ pub(super) fn keep() {
     send_logs_to_tracing(LogOptions::default());
 }
 
-/// The last error that llama.cpp logged, once.
+/// Forgets what was logged until now.
+pub(super) fn forget() {
+    drop(last());
+}
+
+/// The error that llama.cpp logged, once.
 pub(super) fn last() -> Option<String> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner).take()
 }

@@ -34,8 +34,9 @@ use text::Letters;
 
 pub(crate) const DESCRIPTION: &str = "llama.cpp";
 
-/// Tokens of a conversation that are computed at once. After each such part the engine looks whether it is still wanted.
-const BATCH: usize = 256;
+/// Tokens of a conversation that are computed at once. After each such part the engine looks whether it is still wanted: few, so
+/// that a slow model, too, stops before Cortex kills it.
+const BATCH: usize = 32;
 /// Tokens of a conversation where neither the file nor the configuration says how many.
 const CONTEXT: u64 = 4_096;
 /// Fewest tokens that an answer may have.
@@ -112,6 +113,8 @@ impl Engine {
 
     /// Answers one request, piece by piece.
     pub(crate) fn ask(&mut self, ask: &Ask, cancelled: &Cancelled, output: &Output) -> Result<Done, Problem> {
+        // An error of a request before this one is not the cause of a failure of this one.
+        log::forget();
         let began = Instant::now();
         let tokens = self.conversations.tokens(self.model, &ask.messages)?;
         let context = self.ready.context_tokens as usize;
