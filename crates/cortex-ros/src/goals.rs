@@ -78,6 +78,8 @@ impl CancelCode {
 pub(crate) enum ResultAnswer<Request> {
     /// This, now.
     Now(Request, GoalState, TaskResult),
+    /// This, once the feedback before it can have been taken: a client that is busy asks for the first time after the end.
+    AfterFeedback(Request, GoalState, TaskResult),
     /// Nothing yet: the question is kept, or dropped where too many wait.
     Later,
     /// There is no such goal.
@@ -90,7 +92,7 @@ struct Goal<Request> {
     cancel: CancellationToken,
     result: Option<TaskResult>,
     waiting: Vec<Request>,
-    /// Who has asked after the last feedback.
+    /// Who has asked again after the last feedback.
     waiting_after_last_word: Vec<Request>,
     last_word_is_told: bool,
     asked: bool,
@@ -100,7 +102,7 @@ struct Goal<Request> {
 pub(crate) struct Waiting<Request> {
     /// Those who asked beforehand: the last feedback may still be on its way to them.
     pub(crate) beforehand: Vec<Request>,
-    /// Those who asked after the last feedback: they have it.
+    /// Those who asked again after the last feedback: they have it.
     pub(crate) after_last_word: Vec<Request>,
 }
 
@@ -204,16 +206,19 @@ impl<Request> Goals<Request> {
         waiting
     }
 
-    /// Someone asks for the result of a goal.
+    /// Someone asks for the result of a goal. The first question says nothing of the feedback: it comes when the goal was
+    /// accepted, or later from a client that is busy. A further one is of a client that has the last feedback.
     pub(crate) fn ask_result(&mut self, id: GoalId, request: Request) -> ResultAnswer<Request> {
         let Some(goal) = self.goals.get_mut(&id) else {
             return ResultAnswer::Unknown(request);
         };
-        goal.asked = true;
-        if let Some(result) = &goal.result {
-            return ResultAnswer::Now(request, goal.state, result.clone());
+        let is_first = !std::mem::replace(&mut goal.asked, true);
+        if let Some(result) = goal.result.clone() {
+            let answer = if is_first { ResultAnswer::AfterFeedback } else { ResultAnswer::Now };
+            return answer(request, goal.state, result);
         }
-        let waiting = if goal.last_word_is_told { &mut goal.waiting_after_last_word } else { &mut goal.waiting };
+        let waiting =
+            if goal.last_word_is_told && !is_first { &mut goal.waiting_after_last_word } else { &mut goal.waiting };
         if waiting.len() < MOST_WAITING {
             waiting.push(request);
         }

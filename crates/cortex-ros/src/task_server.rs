@@ -380,13 +380,18 @@ impl Shared {
         for request in after_last_word {
             answer_result(request, state, result.clone());
         }
-        if beforehand.is_empty() {
+        self.answer_after_feedback(beforehand, state, result);
+    }
+
+    /// Answers once a client that takes one message in a turn has taken the feedback.
+    fn answer_after_feedback(&self, requests: Vec<ResultRequest>, state: GoalState, result: TaskResult) {
+        if requests.is_empty() {
             return;
         }
         let over_at = locked(&self.turns).over_at(Instant::now());
         self.tasks.spawn(async move {
             until_over(over_at).await;
-            for request in beforehand {
+            for request in requests {
                 answer_result(request, state, result.clone());
             }
         });
@@ -399,6 +404,9 @@ impl Shared {
         let answer = locked(&self.goals).ask_result(id, request);
         match answer {
             ResultAnswer::Now(request, state, result) => answer_result(request, state, result),
+            ResultAnswer::AfterFeedback(request, state, result) => {
+                self.answer_after_feedback(vec![request], state, result);
+            }
             ResultAnswer::Later => {}
             ResultAnswer::Unknown(request) => {
                 // A status of zero is how ROS says that there is no such goal.

@@ -99,3 +99,22 @@ fn memory_is_bounded_while_goals_under_way_are_never_forgotten() {
     }
     assert_eq!(flooded.finish(id(0), GoalState::Succeeded, result("done")).beforehand.len(), MOST_WAITING);
 }
+
+/// A client of rclpy that was busy with the feedback asked after the end, was answered at once, and never took the rest.
+#[test]
+fn regression_a_first_question_after_the_end_is_answered_after_the_feedback() {
+    let ended = || {
+        let mut goals = Goals::default();
+        goals.accept(id(1), (1, 0)).unwrap();
+        goals.tell_last_word(id(1));
+        goals
+    };
+    let mut goals = ended();
+    goals.finish(id(1), GoalState::Succeeded, result("done"));
+    let answer = goals.ask_result(id(1), "first");
+    assert_eq!(answer, ResultAnswer::AfterFeedback("first", GoalState::Succeeded, result("done")));
+    assert_eq!(goals.ask_result(id(1), "again"), ResultAnswer::Now("again", GoalState::Succeeded, result("done")));
+    let mut goals = ended();
+    assert_eq!(goals.ask_result(id(1), "between"), ResultAnswer::Later);
+    assert_eq!(goals.finish(id(1), GoalState::Succeeded, result("done")).beforehand, ["between"]);
+}

@@ -3,9 +3,9 @@
 //! Feedback and result travel by different endpoints. A client of rclpy, and so `ros2 action send_goal`, takes one message of
 //! each kind in a turn of its executor, and leaves with the result: of feedback that has come in a burst, as at the end of a
 //! mission, it never takes the rest. Neither DDS nor ROS tells when a message was taken; what the middleware confirms is only
-//! that it has come. So a result that was asked for beforehand follows when a client which takes one message in a turn has
-//! taken all, and in bounded time. Whoever asks after the last word, as our own client does, gets it as soon as
-//! there is one.
+//! that it has come. So the first question for a result is answered when a client which takes one message in a turn has taken
+//! all, and in bounded time; it may come after the end, from a client that is busy with the feedback. Whoever asks again after
+//! the last word, as our own client does, gets it as soon as there is one.
 
 use std::time::Duration;
 
