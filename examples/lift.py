@@ -126,6 +126,10 @@ def main():
         executor.spin()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
+    except Exception:
+        # Ctrl-C ends the context of ROS at any moment, also when the executor is about to wait for it.
+        if rclpy.ok():
+            raise
 
 
 if __name__ == "__main__":

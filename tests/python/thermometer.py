@@ -9,6 +9,7 @@ import sys
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rcl_interfaces.msg import SetParametersResult
@@ -67,5 +68,5 @@ class Thermometer(Node):
 rclpy.init()
 try:
     rclpy.spin(Thermometer(*sys.argv[1 : 4]))
-except (KeyboardInterrupt, ExternalShutdownException):
-    pass
+except (KeyboardInterrupt, RCLError, ExternalShutdownException):
+    pass  # RCLError: the handler of rclpy ended the context between two looks of the executor.

@@ -9,6 +9,7 @@ import sys
 import time
 
 import rclpy
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
@@ -33,8 +34,8 @@ def main():
         )
     try:
         rclpy.spin(node, executor=MultiThreadedExecutor(num_threads=4))
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
+    except (KeyboardInterrupt, RCLError, ExternalShutdownException):
+        pass  # RCLError: the handler of rclpy ended the context between two looks of the executor.
     # Threads of goals that never end would keep the process.
     os._exit(0)
 
