@@ -6,6 +6,7 @@ mod current;
 mod episodes;
 mod forget;
 mod interactions;
+mod lock;
 mod meaning;
 mod numbers;
 mod on_record;
@@ -18,8 +19,6 @@ mod schema;
 mod search;
 mod terms;
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -29,6 +28,7 @@ use crate::answers::Noted;
 use crate::error::MemoryError;
 use crate::observation::Observation;
 use crate::rules::MemoryRules;
+use lock::Lock;
 use schema::Kind;
 
 pub use forget::Forget;
@@ -45,7 +45,7 @@ pub(crate) struct Store {
     /// Names that were forgotten while episodes go on: how these end must not bring them back.
     forgotten: Mutex<Vec<String>>,
     /// Held as long as the file is in use; the system lets it go when the process dies.
-    _lock: File,
+    _lock: Lock,
 }
 
 /// What goes wrong while a connection is used.
@@ -72,11 +72,11 @@ impl Store {
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder).map_err(|problem| unopened(file, &problem))?;
         }
-        let lock = lock(file)?;
+        let lock = Lock::take(file)?;
         Self::with_lock(file, rules, lock)
     }
 
-    fn with_lock(file: &Path, rules: MemoryRules, lock: File) -> Result<Self, MemoryError> {
+    fn with_lock(file: &Path, rules: MemoryRules, lock: Lock) -> Result<Self, MemoryError> {
         let mut writing = connect(file, &rules)?;
         // Who left them open is dead, as the file is ours.
         episodes::interrupt(&mut writing, &rules).map_err(|error| explained(file, rules.most_bytes, &error))?;
@@ -123,28 +123,6 @@ impl Store {
 fn guard(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
     // A panic can't leave half a change behind: what was not committed is undone.
     connection.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Takes the file for this process.
-fn lock(file: &Path) -> Result<File, MemoryError> {
-    let path = beside(file, ".lock");
-    let mut options = OpenOptions::new();
-    let options = options.read(true).write(true).create(true).truncate(false);
-    let mut lock = options.open(&path).map_err(|problem| unopened(file, &problem))?;
-    match lock.try_lock() {
-        Ok(()) => {
-            // The name is a help for others, no more: a full disk keeps nobody from looking.
-            let _ = lock.set_len(0).and_then(|()| write!(lock, "process {}", std::process::id()));
-            Ok(lock)
-        }
-        Err(TryLockError::WouldBlock) => {
-            let mut holder = String::new();
-            let _ = lock.take(64).read_to_string(&mut holder);
-            let holder = if holder.is_empty() { "another process".to_owned() } else { holder };
-            Err(MemoryError::InUse { file: file.to_owned(), holder })
-        }
-        Err(TryLockError::Error(problem)) => Err(unopened(file, &problem)),
-    }
 }
 
 /// The path of a file that belongs to the memory.

@@ -6,7 +6,8 @@ use rusqlite::types::Value as Parameter;
 use rusqlite::{Connection, params_from_iter};
 use serde::{Deserialize, Serialize};
 
-use super::{Store, beside, lock, numbers, restore, retain, unopened};
+use super::lock::Lock;
+use super::{Store, beside, numbers, restore, retain, unopened};
 use crate::error::MemoryError;
 use crate::rules::MemoryRules;
 
@@ -35,7 +36,7 @@ pub struct Rebuilt {
 impl Store {
     /// Keeps the file aside, and makes a new one of what can be read of it.
     pub(crate) fn rebuild(file: &Path, rules: MemoryRules) -> Result<(Self, Rebuilt), MemoryError> {
-        let lock = lock(file)?;
+        let lock = Lock::take(file)?;
         let aside = set_aside(file)?;
         let store = Self::with_lock(file, rules, lock)?;
         // A file without a readable header has nothing to take over.

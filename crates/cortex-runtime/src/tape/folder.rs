@@ -12,6 +12,7 @@ use cortex_protocol::{MissionId, MissionStatus, Origin};
 use uuid::Uuid;
 
 use super::chain::Chain;
+use super::locked_file::LockedFile;
 use super::record::{Entry, MAX_LINE_BYTES, entry_line};
 use super::writer::Medium;
 use super::{Flush, Reader, Record, Summary, TapeError};
@@ -158,7 +159,7 @@ impl Folder {
     /// Whether the tape is being written.
     #[must_use]
     pub fn is_being_written(&self, mission: &MissionId) -> bool {
-        File::open(self.path(mission)).is_ok_and(|file| is_locked(&file))
+        File::open(self.path(mission)).is_ok_and(is_written)
     }
 
     /// A mission's tape in a few words.
@@ -188,10 +189,8 @@ impl Folder {
 
     fn fix_one(&self, mission: &MissionId) -> io::Result<bool> {
         let path = self.path(mission);
-        let mut file = OpenOptions::new().read(true).append(true).open(&path)?;
-        if file.try_lock().is_err() {
-            return Ok(false);
-        }
+        let file = OpenOptions::new().read(true).append(true).open(&path)?;
+        let Some(mut file) = LockedFile::alone(file) else { return Ok(false) };
         let Some(torn) = Torn::of(&mut file)? else { return Ok(false) };
         if torn.whole == 0 {
             std::fs::remove_file(&path)?;
@@ -218,8 +217,8 @@ impl Folder {
     ) -> io::Result<()> {
         // A torn end would swallow the line.
         self.fix_one(mission)?;
-        let mut file = OpenOptions::new().read(true).append(true).open(self.path(mission))?;
-        file.try_lock().map_err(|_| io::Error::other("its tape is being written"))?;
+        let file = OpenOptions::new().read(true).append(true).open(self.path(mission))?;
+        let mut file = LockedFile::alone(file).ok_or_else(|| io::Error::other("its tape is being written"))?;
         let last = last_line(&mut file)?.ok_or_else(|| io::Error::other("the last line of its tape can't be read"))?;
         file.write_all(&last.next(&Entry::Disputed { reason: reason.to_owned(), by: by.clone(), status }))?;
         file.sync_data()
@@ -236,13 +235,12 @@ impl Folder {
         Ok(Box::new(tape))
     }
 
-    fn create_locked(&self, mission: &MissionId) -> io::Result<File> {
+    fn create_locked(&self, mission: &MissionId) -> io::Result<LockedFile> {
         /// Each further attempt means that someone tidied the folder up in the moment before the file was locked.
         const ATTEMPTS: u32 = 3;
         for _ in 0..ATTEMPTS {
             let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(self.path(mission))?;
-            // Others lock it for the moment of a look only.
-            file.lock()?;
+            let file = LockedFile::wait_for(file)?;
             if file.metadata()?.nlink() > 0 {
                 return Ok(file);
             }
@@ -266,9 +264,7 @@ impl Folder {
                 return Ok(());
             }
             let Ok(file) = File::open(&path) else { continue };
-            if is_locked(&file) {
-                continue;
-            }
+            let Some(_looked_at) = LockedFile::for_a_look(file) else { continue };
             std::fs::remove_file(&path)?;
             tracing::info!("removed {}, the oldest tape, to make room", path.display());
             total = total.saturating_sub(bytes);
@@ -290,9 +286,9 @@ pub(super) fn is_mission_id(text: &str) -> bool {
     Uuid::try_parse(text).is_ok_and(|id| id.to_string() == text)
 }
 
-/// Whether someone holds the lock. The lock of this look goes with the file.
-pub(super) fn is_locked(file: &File) -> bool {
-    matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
+/// Whether someone writes it.
+pub(super) fn is_written(file: File) -> bool {
+    LockedFile::for_a_look(file).is_none()
 }
 
 /// The last whole line of a tape that is gone on with.
@@ -365,7 +361,7 @@ impl Torn {
 /// The file of a tape that is being written.
 struct TapeFile {
     folder: Folder,
-    file: File,
+    file: LockedFile,
     limits: Limits,
     length: u64,
     /// The length at which the folder's size was last looked at.

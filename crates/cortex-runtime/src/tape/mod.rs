@@ -29,6 +29,7 @@ pub mod folder;
 pub mod follow;
 #[cfg(test)]
 mod fuzzed;
+mod locked_file;
 pub(crate) mod published;
 pub mod reader;
 pub mod record;

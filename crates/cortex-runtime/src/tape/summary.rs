@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cortex_protocol::{MissionEvent, MissionId, MissionStatus};
 
-use super::folder::is_locked;
+use super::folder::is_written;
 use super::record::{Body, Entry};
 use super::{Reader, Record, TapeError};
 
@@ -61,7 +61,7 @@ impl Summary {
     /// When it can't be read, or is no tape.
     pub fn of(path: &Path) -> Result<Self, TapeError> {
         // Asked first: a mission that ends meanwhile is not taken for one that broke off.
-        let is_being_written = File::open(path).is_ok_and(|file| is_locked(&file));
+        let is_being_written = File::open(path).is_ok_and(is_written);
         let mut reader = Reader::open(path)?;
         let (mut time, mut task, mut rehearsed) = (String::new(), String::new(), false);
         let mut mission = MissionId::new("");
