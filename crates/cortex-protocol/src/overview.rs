@@ -165,6 +165,26 @@ pub struct ModelOverview {
     /// The models of a chain that did not answer when they were wanted last, and which have in their place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub standbys: Vec<StandbyModelOverview>,
+    /// The model that plans along without acting, and what it said of the plans. None: none has said anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second: Option<SecondModelOverview>,
+}
+
+/// A model that plans along without acting. Plans with nothing to compare, because one of the two does not act, are not
+/// counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SecondModelOverview {
+    /// Which.
+    pub name: String,
+    /// Plans that it would have made in the same way.
+    pub same: u64,
+    /// Plans that it would have made otherwise.
+    pub otherwise: u64,
+    /// Plans to which it gave no answer in time.
+    pub unanswered: u64,
+    /// How it would have made the last of those otherwise, in words; empty if there is none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub last_otherwise: String,
 }
 
 /// A model that answers in place of another one.

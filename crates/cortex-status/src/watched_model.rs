@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use cortex_core::fragment::capped;
-use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, ReplyListener};
-use cortex_protocol::overview::{ModelErrorOverview, ModelOverview, StandbyModelOverview};
+use cortex_core::{ChatModel, ChatReply, ChatRequest, ModelError, ReplyListener, SecondOpinion, SecondVerdict};
+use cortex_protocol::overview::{ModelErrorOverview, ModelOverview, SecondModelOverview, StandbyModelOverview};
 
 use crate::{Metrics, now_ms};
 
@@ -31,6 +31,7 @@ impl ModelWatch {
         let mut figures = self.figures();
         figures.name = model.label();
         figures.standbys.clear();
+        figures.second = None;
         drop(figures);
         Arc::new(WatchedModel { inner: model, watch: self.clone() })
     }
@@ -67,6 +68,7 @@ impl ModelWatch {
                     figures.prompt_tokens = figures.prompt_tokens.saturating_add(second.prompt_tokens);
                     figures.completion_tokens = figures.completion_tokens.saturating_add(second.completion_tokens);
                     figures.tokens_estimated |= second.tokens_estimated;
+                    note_opinion(figures.second.get_or_insert_default(), second);
                 }
                 if let Some(error) = &mut figures.last_error {
                     error.is_over = true;
@@ -82,6 +84,21 @@ impl ModelWatch {
 
     fn figures(&self) -> MutexGuard<'_, ModelOverview> {
         self.figures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn note_opinion(overview: &mut SecondModelOverview, second: &SecondOpinion) {
+    if overview.name != second.model {
+        *overview = SecondModelOverview { name: second.model.clone(), ..SecondModelOverview::default() };
+    }
+    match &second.verdict {
+        SecondVerdict::Same => overview.same += 1,
+        SecondVerdict::Other { told } => {
+            overview.otherwise += 1;
+            overview.last_otherwise = capped(told, ERROR_CHARACTERS);
+        }
+        SecondVerdict::NoAnswer { .. } => overview.unanswered += 1,
+        SecondVerdict::NotCompared => {}
     }
 }
 
@@ -111,5 +128,41 @@ impl ChatModel for WatchedModel {
         self.watch.note(&reply);
         self.watch.metrics.model_answered(asked.elapsed(), &reply);
         reply
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opinion(model: &str, verdict: SecondVerdict) -> SecondOpinion {
+        SecondOpinion {
+            model: model.to_owned(),
+            verdict,
+            doubts: false,
+            prompt_tokens: 1,
+            completion_tokens: 1,
+            tokens_estimated: false,
+        }
+    }
+
+    #[test]
+    fn what_a_second_model_says_is_counted_and_another_one_begins_anew() {
+        let other = |told: &str| SecondVerdict::Other { told: told.to_owned() };
+        let no_answer = SecondVerdict::NoAnswer { because: "it is away".to_owned() };
+        let mut overview = SecondModelOverview::default();
+        for verdict in [SecondVerdict::Same, other("first"), SecondVerdict::NotCompared, no_answer, other("last")] {
+            note_opinion(&mut overview, &opinion("small", verdict));
+        }
+        let told = SecondModelOverview {
+            name: "small".to_owned(),
+            same: 1,
+            otherwise: 2,
+            unanswered: 1,
+            last_otherwise: "last".to_owned(),
+        };
+        assert_eq!(overview, told);
+        note_opinion(&mut overview, &opinion("large", SecondVerdict::Same));
+        assert_eq!((overview.name.as_str(), overview.same, overview.otherwise), ("large", 1, 0));
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use cortex_protocol::overview::{
-    ComponentHealth, MissionOverview, MissionPhase, Overview, ReadinessOverview, ReadinessState,
+    ComponentHealth, MissionOverview, MissionPhase, Overview, ReadinessOverview, ReadinessState, SecondModelOverview,
 };
 use cortex_protocol::words::counted;
 use cortex_protocol::{MissionStatus, StepStatus};
@@ -171,6 +171,9 @@ fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
         let text = format!("  {} answers instead of {}: {}", other.model, other.wanted, one_line(&other.because));
         lines.push(ink.paint(Tone::Odd, &cut_end(&text, WIDTH)));
     }
+    if let Some(second) = &model.second {
+        lines.extend(second_model(second, ink));
+    }
     if let Some(error) = &model.last_error {
         let when = duration(ago(now_ms, error.at_ms));
         let tone = if error.is_over { Tone::Quiet } else { Tone::Bad };
@@ -186,6 +189,20 @@ fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
             })
             .collect();
         lines.push(cut_end(&format!("spent: {}", parts.join(", ")), WIDTH));
+    }
+    lines
+}
+
+fn second_model(second: &SecondModelOverview, ink: Ink) -> Vec<String> {
+    let plans = second.same.saturating_add(second.otherwise);
+    let mut text = format!("  {} plans along: otherwise for {} of {plans}", cut(&second.name, 30), second.otherwise);
+    if second.unanswered > 0 {
+        let _ = write!(text, ", no answer for {}", second.unanswered);
+    }
+    let mut lines = vec![cut_end(&text, WIDTH)];
+    if !second.last_otherwise.is_empty() {
+        let last = format!("  last: {}", one_line(&second.last_otherwise));
+        lines.push(ink.paint(Tone::Quiet, &cut_end(&last, WIDTH)));
     }
     lines
 }

@@ -55,6 +55,13 @@ pub(in super::super) fn overview() -> Overview {
                 is_over: false,
             }),
             standbys: Vec::new(),
+            second: Some(SecondModelOverview {
+                name: "openai:a-second-model-with-a-name-that-is-longer-than-any-should-be".to_owned(),
+                same: 38,
+                otherwise: 3,
+                unanswered: 1,
+                last_otherwise: "it would do base go to\n(bedroom); ".repeat(5),
+            }),
         },
         components: vec![
             component("base", ComponentHealth::Failed, &["its process was killed (signal 9)"]),
@@ -123,6 +130,8 @@ fn what_matters_is_on_it() {
         "missions are paused: base does not work",
         "controls: a tablet has the controls",
         "12 requests, about 3400 tokens, 1 error",
+        " plans along: otherwise for 3 of 41, no answer for 1",
+        "  last: it would do base go to (bedroom);",
         "10 s ago: the endpoint can't be reached",
         "spent: 3400 of 10000 tokens",
         "base                     failed   recovering  active       2 (1 restart)",
