@@ -252,7 +252,7 @@ async fn a_killed_launch_system_left_the_whole_robot_running() {
         "recipe = 1\n\
          [components.base]\n\
          start = { program = \"cortex-sim\", arguments = [\"component\", \"base\"] }\n\
-         parameters = { speed_mps = 0.1, require_battery = false }\n\
+         parameters = { speed_mps = 0.05, require_battery = false }\n\
          [components.speaker]\n\
          start = { program = \"cortex-sim\", arguments = [\"component\", \"speaker\"] }\n",
     );
@@ -306,7 +306,7 @@ async fn a_recipe_takes_the_time_of_cortex_and_says_that_it_does_not_take_its_na
 #[tokio::test]
 async fn a_terminal_that_was_closed_had_cortex_end_without_halting_anything() {
     let mut test_robot = TestRobot::with_slow_robot().await;
-    let mut task = test_robot.begin_send("go to the kitchen");
+    let mut task = test_robot.begin_send("go to the bathroom");
     let is_under_way = |event: &Value| event["data"]["text"].as_str().is_some_and(|text| text.starts_with("in flight"));
     task.wait_for_json("the drive", is_under_way).await;
     test_robot.process("cortex").signal("HUP");

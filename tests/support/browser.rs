@@ -210,14 +210,14 @@ impl Page {
         self.send(".task-box").await;
     }
 
-    /// Sends what a form holds, as a person does: on a loaded machine the view may freeze for a moment; then the page
+    /// Sends what a form holds, as a person does: on a loaded machine the view may be old for a moment; then the page
     /// refuses, keeps the words and says that they can be sent once it is live again.
     pub async fn send(&self, form: &str) {
         let sent = async {
             loop {
                 self.click(&format!("{form} button[type=submit]:not([disabled])"), "Send the task").await;
                 let told = self.async_script(ANSWERED, vec![form.into()]).await;
-                if !told.as_str().unwrap_or_default().contains("The view is frozen") {
+                if !told.as_str().unwrap_or_default().contains("Wait until it is live") {
                     return;
                 }
             }
