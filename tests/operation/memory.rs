@@ -171,3 +171,51 @@ async fn a_low_battery_refuses_a_patrol_and_a_model_knows_what_was_tried_today()
     assert!(told.contains("'patrol the kitchen and the office' failed"), "{told}");
     end(robot).await;
 }
+
+/// What was asked in a session is gone on with after a restart, in that session alone; a model is told of it as of a record.
+#[tokio::test]
+async fn a_conversation_goes_on_over_a_restart_and_what_is_not_understood_moves_nothing() {
+    let mut test_robot = TestRobot::empty();
+    test_robot.find_programs();
+    let robot = keeper(&test_robot, &[]).await;
+    let sent = test_robot.send_in_session("home", "go to the kitchen").await;
+    assert_eq!(sent.status(), "succeeded", "{sent:#?}");
+    end(robot).await;
+
+    let robot = keeper(&test_robot, &[]).await;
+    let nothing = Vec::<&str>::new();
+    let sent = test_robot.send_in_session("office", "do that again").await;
+    assert_eq!(sent.started(), nothing, "nothing was asked in this session: {sent:#?}");
+    let sent = test_robot.send_in_session("home", "do that again").await;
+    assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["base.go_to"]), "{sent:#?}");
+    let sent = test_robot.send_in_session("home", "no, the other one").await;
+    assert_eq!(sent.started(), nothing, "nobody knows which: {sent:#?}");
+    let sent = test_robot.send_in_session("home", "what did I ask you before?").await;
+    assert!(sent.output().contains("go to the kitchen"), "{}", sent.output());
+    let sent = test_robot.send_in_session("office", "what did I ask you before?").await;
+    assert!(!sent.output().contains("go to the kitchen"), "it was asked in another one: {}", sent.output());
+    end(robot).await;
+
+    let model = model([says("Hello again."), says("Hello.")]).await;
+    let robot = keeper(&test_robot, &["--model", &format!("openai:scripted@{}", model.url())]).await;
+    test_robot.send_in_session("home", "hello").await;
+    let told = prompts(&model).first().cloned().unwrap_or_default();
+    assert!(told.contains("Earlier in this conversation (over and done"), "{told}");
+    assert!(told.contains("\"go to the kitchen\": SUCCEEDED"), "{told}");
+    test_robot.send_in_session("garden", "hello").await;
+    let told = prompts(&model).pop().unwrap_or_default();
+    assert!(!told.contains("Earlier in this conversation"), "{told}");
+    end(robot).await;
+
+    let ask = async |arguments: &[&str]| {
+        let recipe = recipe();
+        test_robot.run("cortex", &[&["memory"], arguments, &["--recipe", &recipe]].concat()).await
+    };
+    let (code, told, problem) = ask(&["conversations", "home"]).await;
+    assert_eq!(code, Some(0), "{problem}");
+    assert!(told.contains("\"go to the kitchen\": SUCCEEDED: ") && told.contains(" by ros in home)"), "{told}");
+    let (code, ..) = ask(&["forget", "kitchen"]).await;
+    assert_eq!(code, Some(0));
+    let (_, told, _) = ask(&["conversations"]).await;
+    assert!(told.contains("\"do that again\"") && !told.contains("kitchen"), "{told}");
+}

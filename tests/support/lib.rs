@@ -334,6 +334,11 @@ impl TestRobot {
         finish_send(self.begin_send(task)).await
     }
 
+    /// Sends a task in a session and waits until it has ended.
+    pub async fn send_in_session(&self, session: &str, task: &str) -> Sent {
+        finish_send(self.spawn("cortex", &["send", "--json", "--wait", "20", "--session", session, "--", task])).await
+    }
+
     /// Runs a program to its end: its exit status, standard output and standard error.
     pub async fn run(&self, program: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
         let mut process = self.spawn(program, arguments);

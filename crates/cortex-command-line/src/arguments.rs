@@ -174,6 +174,11 @@ pub enum MemoryCommand {
         /// The words.
         words: Vec<String>,
     },
+    /// What people asked in conversations and what came of it, the last ones first.
+    Conversations {
+        /// The name of a session. Default: all, and what was asked outside of them.
+        session: Option<String>,
+    },
     /// What every plan is told: the body, what people said, the last tasks.
     Bulletin,
     /// Say that something is so. It outranks what the robot saw before, until a sensor sees otherwise anew.

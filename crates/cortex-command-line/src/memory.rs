@@ -9,8 +9,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use cortex_config::{self as config, MapChoice, MemorySettings};
+use cortex_core::ConversationKey;
+use cortex_core::fragment::one_line;
 use cortex_embedding::LocalEmbedder;
-use cortex_memory::{Forget, Memory, Now, Observation, Rebuilt, Source, SourceKind, Standing, render};
+use cortex_memory::{
+    Exchange, ExchangeQuery, Forget, Memory, Now, Observation, Rebuilt, Source, SourceKind, Standing, render,
+};
 use cortex_skills::SkillState;
 
 use crate::arguments::{MemoryArguments, MemoryCommand};
@@ -18,6 +22,10 @@ use crate::recipe_layer::layers;
 
 /// Facts of an answer.
 const FACTS: usize = 20;
+/// Most characters of the name of a client or a session.
+const NAME_CHARACTERS: usize = 60;
+/// Tasks of conversations of an answer.
+const EXCHANGES: usize = 50;
 
 pub(crate) async fn memory(arguments: MemoryArguments) -> anyhow::Result<ExitCode> {
     let Some(kept) = kept(&arguments)? else { return Ok(ExitCode::FAILURE) };
@@ -49,6 +57,10 @@ pub(crate) async fn memory(arguments: MemoryArguments) -> anyhow::Result<ExitCod
         MemoryCommand::Tasks { words } => {
             let episodes = memory.search_gists(&words.join(" "), FACTS).await?;
             say(&episodes.iter().map(|episode| format!("{}  {}", episode.id.0, episode.gist)).collect::<Vec<_>>())
+        }
+        MemoryCommand::Conversations { session } => {
+            let asked = memory.exchanges(ExchangeQuery { session, ..ExchangeQuery::default() }, EXCHANGES).await?;
+            say(&asked.iter().map(exchange).collect::<Vec<_>>())
         }
         MemoryCommand::Bulletin => {
             // What only the running robot knows is left out: its body, and what waits.
@@ -129,6 +141,14 @@ async fn all_of(memory: &Memory, name: &str, now: &Now) -> anyhow::Result<Vec<St
     Ok(entity.facts.iter().chain(&entity.named_by).map(render::fact).collect())
 }
 
+/// A task of a conversation, with who asked it.
+fn exchange(exchange: &Exchange) -> String {
+    let ConversationKey { channel, client, session, .. } = &exchange.conversation;
+    let session =
+        if session.is_empty() { String::new() } else { format!(" in {}", one_line(session, NAME_CHARACTERS)) };
+    format!("{} ({} by {channel}{session})", exchange.line(), one_line(client, NAME_CHARACTERS))
+}
+
 /// How well skills work goes with the rest, and so do those that were made of what was done and are not used.
 fn forget_skills(folder: Option<PathBuf>) -> anyhow::Result<()> {
     let Some(state) = folder.map(SkillState::new) else { return Ok(()) };
@@ -143,7 +163,7 @@ fn forget_skills(folder: Option<PathBuf>) -> anyhow::Result<()> {
 async fn forget(memory: &Memory, what: Forget) -> anyhow::Result<ExitCode> {
     let forgotten = memory.forget(what).await?;
     let (observations, facts, episodes) = (forgotten.observations, forgotten.facts, forgotten.episodes);
-    if observations + facts + episodes + forgotten.redacted + forgotten.interactions == 0 {
+    if observations + facts + episodes + forgotten.redacted + forgotten.interactions + forgotten.exchanges == 0 {
         return say(&[]);
     }
     say(&[format!("forgotten: {observations} rows of observations, {facts} facts, {episodes} tasks")])

@@ -386,6 +386,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
             + models.shadow.as_ref().map_or(Duration::ZERO, |shadow| shadow.bounds.wait)
             + Duration::from_secs(5),
         tape: Some(tape),
+        session_timeout: seconds("mission.session_timeout_s", config.mission.session_timeout_s)?,
         policy: policy::policy(&config.policy, &[rules, memory::rule(memory.is_some()).as_slice()].concat())?,
         approval: policy::approval(&config.approval)?,
         // The journal and the rest are known when the node has its name.

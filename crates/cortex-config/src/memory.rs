@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use cortex_memory::{
     Cardinality, FORGET, IS_AT, Layer, LayerKind, MapRef, MemoryRules, MessageContent, MessageFields, NOTES, Named,
@@ -10,7 +11,7 @@ use cortex_memory::{
 use cortex_protocol::{PolicyRule, PolicyVerdict};
 use serde::{Deserialize, Serialize};
 
-use super::file_name;
+use super::{file_name, seconds};
 
 /// The folder of the memories, in the folder of the tapes.
 const FOLDER: &str = "memory";
@@ -38,6 +39,8 @@ pub(crate) struct MemoryConfig {
     pub(crate) map: String,
     /// Empty: what the map looks like.
     pub(crate) map_version: String,
+    /// 0: not told.
+    pub(crate) fresh_look_s: f64,
     #[serde(default)]
     pub(crate) layers: BTreeMap<String, LayerConfig>,
     #[serde(default)]
@@ -111,6 +114,7 @@ impl Default for MemoryConfig {
             map_frame: "map".to_owned(),
             map: "map".to_owned(),
             map_version: String::new(),
+            fresh_look_s: 60.0,
             layers: BTreeMap::new(),
             places: BTreeMap::new(),
             relations: BTreeMap::new(),
@@ -166,7 +170,15 @@ pub(super) fn settings(memory: &MemoryConfig, robot: &str, tapes: &Path) -> anyh
             "configuration: memory.{table} has {number} entries; at most {MOST_NAMES} are taken"
         );
     }
-    let mut rules = MemoryRules { most_bytes: u64::from(memory.max_mb) * MEGABYTE, ..MemoryRules::default() };
+    let fresh_look = match memory.fresh_look_s {
+        0.0 => Duration::ZERO,
+        fresh => seconds("memory.fresh_look_s", fresh)?,
+    };
+    let mut rules = MemoryRules {
+        most_bytes: u64::from(memory.max_mb) * MEGABYTE,
+        fresh_look_ms: u64::try_from(fresh_look.as_millis()).unwrap_or(u64::MAX),
+        ..MemoryRules::default()
+    };
     let mut readings = Vec::new();
     for (name, layer) in &memory.layers {
         anyhow::ensure!(

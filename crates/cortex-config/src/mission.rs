@@ -39,6 +39,7 @@ pub(crate) struct MissionConfig {
     /// 0: no bound.
     pub(crate) idle_timeout_s: f64,
     pub(crate) max_duration_s: f64,
+    pub(crate) session_timeout_s: f64,
 }
 
 /// What a mission may spend.
@@ -115,6 +116,7 @@ impl Default for MissionConfig {
             stall_timeout_s: limits.hung_after.unwrap_or_default().as_secs_f64(),
             idle_timeout_s: limits.max_idle.unwrap_or_default().as_secs_f64(),
             max_duration_s: limits.max_duration.as_secs_f64(),
+            session_timeout_s: 3_600.0,
         }
     }
 }

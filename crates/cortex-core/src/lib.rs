@@ -29,6 +29,7 @@ pub mod confirmation;
 pub mod context;
 pub mod control;
 mod control_port;
+pub mod conversation_port;
 mod embedder;
 pub mod feedback;
 pub mod for_each;
@@ -62,6 +63,7 @@ pub use chat::{
 pub use context::{Context, ContextError, ContextPassage, ContextQuery, ContextSource, MissingSource, PassageKind};
 pub use control::{CONTROL_LEASE, ControlLoss, ControlRefusal};
 pub use control_port::ControlPort;
+pub use conversation_port::{ConversationError, ConversationKey, ConversationPort, Speaker};
 pub use embedder::{EmbedError, Embedder, Ranked, RoundedVector, fused, likeness};
 pub use fragment::Fragment;
 pub use incident_port::{

@@ -353,6 +353,7 @@ fn page() -> String {
     let session = Told::of("And now back to the office.", vec![], vec![]).set(|setup| {
         setup.earlier = vec![cortex_protocol::Turn {
             task: "Go to the kitchen.".to_owned(),
+            is_cut: false,
             output: "I am in the kitchen.".to_owned(),
             status: cortex_protocol::MissionStatus::Succeeded,
         }];

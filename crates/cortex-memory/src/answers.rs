@@ -168,6 +168,17 @@ pub struct CurrentContext {
     pub seen_last: Vec<FactAnswer>,
 }
 
+/// A place that was looked at: all of it was in sight.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LookedAt {
+    /// The place, as it was named first.
+    pub place: String,
+    /// Who looked.
+    pub source: Source,
+    /// When that was last so.
+    pub at: Stamp,
+}
+
 /// What was forgotten.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forgotten {
@@ -182,6 +193,9 @@ pub struct Forgotten {
     /// What people did with tasks that is gone, or whose words were changed.
     #[serde(default)]
     pub interactions: u64,
+    /// Tasks of conversations that are gone, or whose words were changed.
+    #[serde(default)]
+    pub exchanges: u64,
 }
 
 /// How much there is.

@@ -7,6 +7,8 @@
 //! - "Looked, and it was not there" is told from "could not see", and both from "never looked".
 //! - Every answer says as of when and who says so. A pose of another map is never for driving ([`PoseUse`]).
 //! - What is forgotten leaves no byte in the file.
+//! - What people ask in conversations, and what came of it ([`Exchange`]), is what the next task of the same conversation goes
+//!   on with, after a restart, too.
 //! - What people do with tasks ([`Interaction`]) is kept beside it; with the rest it makes the bulletin, by rule
 //!   (`bulletin.rs`).
 //!
@@ -15,8 +17,10 @@
 mod answers;
 mod bulletin;
 mod consolidate;
+mod conversations;
 mod episode;
 mod error;
+mod exchange;
 mod fact;
 mod intake;
 mod interaction;
@@ -35,13 +39,15 @@ mod tools;
 mod words;
 
 pub use answers::{
-    Change, CurrentContext, Dispute, Entity, Forgotten, FoundFact, Located, MemorySize, NamedPresence, Noted, Presence,
-    PresenceAnswer, Recollection, Whereabouts,
+    Change, CurrentContext, Dispute, Entity, Forgotten, FoundFact, Located, LookedAt, MemorySize, NamedPresence, Noted,
+    Presence, PresenceAnswer, Recollection, Whereabouts,
 };
 pub use bulletin::Standing;
 pub use consolidate::Unchanged;
+pub use conversations::Conversations;
 pub use episode::{Episode, EpisodeEnd, EpisodeId, Outcome};
 pub use error::MemoryError;
+pub use exchange::{Exchange, ExchangeQuery};
 pub use fact::{EndReason, Ending, Fact, FactAnswer, FactId, Now, ObservationRun};
 pub use intake::{Arrival, IntakeProblem, MessageContent, MessageFields, Named, NamedRegion, Taken, TopicReading};
 pub use interaction::{Interaction, InteractionKind, InteractionReader, WaitingTasks, is_person, person};

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use self::meaning::Meaning;
 use crate::answers::{
-    CurrentContext, Entity, Forgotten, FoundFact, Located, MemorySize, Noted, PresenceAnswer, Recollection,
+    CurrentContext, Entity, Forgotten, FoundFact, Located, LookedAt, MemorySize, Noted, PresenceAnswer, Recollection,
 };
 use crate::bulletin::{self, Standing};
 use crate::episode::{Episode, EpisodeId, Outcome};
 use crate::error::MemoryError;
+use crate::exchange::{Exchange, ExchangeQuery};
 use crate::fact::{Fact, FactAnswer, FactId, Now, ObservationRun};
 use crate::interaction::Interaction;
 use crate::observation::Observation;
@@ -178,12 +179,29 @@ impl Memory {
         self.ask(move |store| store.body(&now)).await
     }
 
+    /// The places that were looked at within [`MemoryRules::fresh_look_ms`], each once, the last first.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub async fn looked_at(&self, now: &Now) -> Result<Vec<LookedAt>, MemoryError> {
+        let now = now.clone();
+        self.ask(move |store| store.looked_at(&now)).await
+    }
+
     /// Keeps what a person did with a task.
     ///
     /// # Errors
     /// When a text can't be kept, or the file can't be written.
     pub async fn note_interaction(&self, interaction: Interaction) -> Result<(), MemoryError> {
         self.ask(move |store| store.add_interaction(&interaction)).await
+    }
+
+    /// What people asked in conversations, and what came of it; the last first.
+    ///
+    /// # Errors
+    /// When the file can't be read.
+    pub async fn exchanges(&self, query: ExchangeQuery, most: usize) -> Result<Vec<Exchange>, MemoryError> {
+        self.ask(move |store| store.exchanges(&query, capped(most))).await
     }
 
     /// The bulletin, in at most 500 words: who the robot is, its body, what is to be done, what people decided, prefer and said,

@@ -143,7 +143,7 @@ fn as_of(answer: &FactAnswer) -> String {
 }
 
 /// How long ago, in the greatest unit that is not less than one.
-fn age(age_ms: u64) -> String {
+pub(crate) fn age(age_ms: u64) -> String {
     let units = [(86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second")];
     let fitting = units.iter().find(|(unit, _)| age_ms >= *unit);
     fitting.map_or_else(

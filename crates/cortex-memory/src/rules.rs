@@ -17,6 +17,14 @@ pub struct MemoryRules {
     pub relations: BTreeMap<String, RelationRule>,
     /// Most bytes of the file.
     pub most_bytes: u64,
+    /// For how long after a place was looked at a plan is told so, in milliseconds. 0: not at all.
+    #[serde(default = "fresh_look_ms")]
+    pub fresh_look_ms: u64,
+}
+
+/// A minute.
+fn fresh_look_ms() -> u64 {
+    60_000
 }
 
 /// A layer: what comes from one kind of sensing.
@@ -70,13 +78,14 @@ impl Layer {
 }
 
 impl Default for MemoryRules {
-    /// The layer for what people tell, where things are, and at most 1 GiB.
+    /// The layer for what people tell, where things are, at most 1 GiB, and looks of the last minute.
     fn default() -> Self {
         let one = RelationRule { cardinality: Cardinality::One, resolution: 0.0 };
         Self {
             layers: [(NOTES.to_owned(), Layer::new(LayerKind::Perception))].into(),
             relations: [(IS_AT.to_owned(), one), (IS_PART_OF.to_owned(), one)].into(),
             most_bytes: 1 << 30,
+            fresh_look_ms: fresh_look_ms(),
         }
     }
 }

@@ -1,27 +1,31 @@
 //! Memories as a source of context: what is known of the things that a task names.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, PassageKind};
 
-use crate::answers::{FoundFact, Located, NamedPresence, Recollection, Whereabouts};
+use crate::answers::{FoundFact, Located, LookedAt, NamedPresence, Recollection, Whereabouts};
 use crate::bulletin::Standing;
 use crate::error::MemoryError;
 use crate::fact::{FactAnswer, Now};
 use crate::memory::Memory;
 use crate::observation::IS_AT;
-use crate::phrases::line;
+use crate::phrases::{self, line};
 use crate::place::MapRef;
-use crate::render;
-use crate::time::Stamp;
+use crate::render::{self, age};
+use crate::time::{Stamp, wall_ms};
 use crate::words::key;
 
 /// The name under which passages are cited.
 const SOURCE: &str = "memory";
 /// The place of the bulletin.
 const BULLETIN: &str = "bulletin";
+/// The place of what was looked at a moment ago.
+const LOOKS: &str = "looks";
+/// Most places of it.
+const MOST_LOOKS: usize = 20;
 /// Most passages for one task.
 const MOST_PASSAGES: usize = 8;
 /// Most bytes of all passages of one task.
@@ -66,8 +70,7 @@ impl MemorySource {
 
 /// From where answers are given now.
 pub(crate) fn now(map: &MapInUse) -> Now {
-    let wall_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-    Now { wall_ms: u64::try_from(wall_ms).unwrap_or(u64::MAX), map: map() }
+    Now { wall_ms: wall_ms(), map: map() }
 }
 
 #[async_trait]
@@ -85,8 +88,9 @@ impl ContextSource for MemorySource {
         let told = |error: MemoryError| ContextError(error.to_string());
         let now = now(&self.map);
         let standing = (self.standing)();
-        let (bulletin, recalled) = tokio::join!(
+        let (bulletin, looks, recalled) = tokio::join!(
             self.memory.bulletin(&standing, &now),
+            self.memory.looked_at(&now),
             self.memory.recall_within(MEANING_PATIENCE, &text, MOST_PASSAGES, &now),
         );
         let bulletin = bulletin.map_err(told)?;
@@ -95,8 +99,23 @@ impl ContextSource for MemorySource {
         let recalled = recalled.map_err(told)?;
         let bulletin = (!bulletin.is_empty()).then(|| passage(BULLETIN, None, bulletin, 0.0));
         // It comes first: the most fitting of the others may be cut, and it is short.
-        Ok(bulletin.into_iter().chain(passages(&recalled)).collect())
+        let looks = looks_lately(&looks.map_err(told)?, &now);
+        Ok(bulletin.into_iter().chain(looks).chain(passages(&recalled)).collect())
     }
+}
+
+/// Which places were looked at a moment ago, so that a tour need not look there again.
+fn looks_lately(looks: &[LookedAt], now: &Now) -> Option<ContextPassage> {
+    let last = looks.first()?;
+    let each = looks.iter().take(MOST_LOOKS).map(|LookedAt { place, source, at }| {
+        format!("{} {} ago (by {})", line(place), age(now.wall_ms.saturating_sub(at.wall_ms)), phrases::source(source))
+    });
+    let text = format!(
+        "A moment ago all of these was in sight: {}. A tour that only looks may leave them out, and then says so and when they \
+         were looked at. Who names such a place, wants a new look, or wants anything else done there is not served by that.",
+        each.collect::<Vec<_>>().join("; ")
+    );
+    Some(passage(LOOKS, Some(last.at), text, 0.0))
 }
 
 /// What was recalled, the most fitting first, within the bounds.

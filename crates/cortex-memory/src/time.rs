@@ -73,6 +73,13 @@ pub(crate) fn went_back(earlier_ms: u64, later_ms: u64) -> bool {
     later_ms.saturating_add(CLOCK_TOLERANCE_MS) < earlier_ms
 }
 
+/// The wall clock, in milliseconds since 1970.
+#[must_use]
+pub(crate) fn wall_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// How many minutes the local time of this machine is ahead of UTC now.
 #[must_use]
 pub fn utc_offset_min() -> i32 {

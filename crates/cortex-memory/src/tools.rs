@@ -3,6 +3,7 @@
 //! What a planner adds is the word of the person whose task says it ([`SpokenTasks`]), or else an opinion, which changes
 //! nothing that a sensor or a person said.
 
+mod asked;
 mod specs;
 
 use std::sync::Arc;
@@ -14,8 +15,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 
+use crate::conversations::Conversations;
 use crate::episode::{Episode, EpisodeId};
 use crate::error::MemoryError;
+use crate::exchange::Exchange;
 use crate::fact::{FactAnswer, ObservationRun};
 use crate::memory::Memory;
 use crate::observation::{IS_AT, Observation, Source, SourceKind};
@@ -23,7 +26,7 @@ use crate::place::{PoseUse, Region};
 use crate::source::{MapInUse, now};
 use crate::spoken::SpokenTasks;
 use crate::sqlite::{Forget, Span, SpatialQuery};
-use crate::time::from_rfc3339;
+use crate::time::{from_rfc3339, utc_offset_min};
 use crate::words::key;
 use crate::{render, source};
 
@@ -47,19 +50,26 @@ pub struct MemoryTools {
     /// The frame of the map.
     map_frame: String,
     spoken: SpokenTasks,
+    conversations: Option<Conversations>,
 }
 
 impl MemoryTools {
     /// The tools of this memory. `map_frame`: the frame of the map. `spoken`: what people said in the tasks under way.
     #[must_use]
     pub fn new(memory: Memory, map: MapInUse, map_frame: String, spoken: SpokenTasks) -> Self {
-        Self { memory, map, map_frame, spoken }
+        Self { memory, map, map_frame, spoken, conversations: None }
+    }
+
+    /// The same, and what was asked in the conversation of a task can be asked for in it.
+    #[must_use]
+    pub fn with_conversations(self, conversations: Conversations) -> Self {
+        Self { conversations: Some(conversations), ..self }
     }
 
     /// What is offered.
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
-        specs::of(self.memory.rules())
+        specs::of(self.memory.rules(), self.conversations.is_some())
     }
 
     async fn answer(&self, mission: &MissionId, tool: &str, arguments: Map<String, Json>) -> Result<Json, ToolProblem> {
@@ -126,6 +136,11 @@ impl MemoryTools {
                 let Text { text, most } = read(arguments)?;
                 told(memory.search_gists(&text, entries(most)).await?.iter().map(gist).collect(), None)
             }
+            "conversation" => {
+                let Asked { when, most } = read(arguments)?;
+                let times = asked::times(&when.unwrap_or_default(), now.wall_ms, utc_offset_min())?;
+                self.asked_before(mission, times, entries(most)).await?
+            }
             "add" => self.add(mission, read(arguments)?, now.wall_ms).await?,
             "forget" => {
                 let Thing { thing } = read(arguments)?;
@@ -135,6 +150,23 @@ impl MemoryTools {
             }
             _ => return Err(ToolProblem::Unknown),
         })
+    }
+
+    /// What was asked before in the conversation of this task: nobody sees that of somebody else.
+    async fn asked_before(
+        &self,
+        mission: &MissionId,
+        times: (u64, Option<u64>),
+        most: usize,
+    ) -> Result<Json, ToolProblem> {
+        let Some(conversations) = &self.conversations else { return Err(ToolProblem::Unknown) };
+        let Some(asked) = conversations.before(mission, times, most).await? else {
+            return Ok(json!({"text": "No conversation is known of this task."}));
+        };
+        if asked.is_empty() {
+            return Ok(json!({"text": "Nothing was asked then in this conversation."}));
+        }
+        Ok(told(asked.iter().rev().map(Exchange::line).collect(), None))
     }
 
     async fn add(&self, mission: &MissionId, said: Said, wall_ms: u64) -> Result<Json, ToolProblem> {
@@ -185,6 +217,8 @@ enum ToolProblem {
     Arguments(serde_json::Error),
     #[error("'{0}' is no time; give one as 2026-11-14T22:00:00Z")]
     NoTime(String),
+    #[error("'{0}' is no time that can be asked for; ask for today, yesterday, or before")]
+    NoDay(String),
     #[error("no map is in use, so points mean nothing; ask by names")]
     NoMap,
     #[error(transparent)]
@@ -197,6 +231,7 @@ impl ToolProblem {
             Self::Unknown => FailureKind::NotFound,
             Self::Arguments(_)
             | Self::NoTime(_)
+            | Self::NoDay(_)
             | Self::Memory(MemoryError::BadRequest(_) | MemoryError::Refused { .. }) => FailureKind::InvalidArguments,
             Self::NoMap | Self::Memory(_) => FailureKind::Reported,
         }
@@ -238,6 +273,12 @@ struct Between {
 
 #[derive(Deserialize)]
 struct Most {
+    most: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    when: Option<String>,
     most: Option<usize>,
 }
 

@@ -116,7 +116,7 @@ async fn a_file_of_the_first_format_goes_on() {
     open(folder.path()).await;
 }
 
-/// The second format had neither what people do with tasks, nor vectors.
+/// The second format had neither what people do with tasks, nor vectors, nor conversations.
 #[tokio::test]
 async fn a_file_of_the_second_format_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -126,7 +126,7 @@ async fn a_file_of_the_second_format_goes_on() {
     let file = rusqlite::Connection::open(folder.path().join("memory.sqlite")).expect("it opens");
     file.execute_batch(
         "DROP TRIGGER facts_added; DROP INDEX facts_by_statement; DROP TABLE meanings; DROP TABLE meaning_model;
-         DROP TABLE interactions; PRAGMA user_version = 2;",
+         DROP TABLE interactions; DROP TABLE exchanges; PRAGMA user_version = 2;",
     )
     .expect("as it was");
     drop(file);
@@ -142,6 +142,24 @@ async fn a_file_of_the_second_format_goes_on() {
     };
     memory.note_interaction(asked).await.expect("what is new works");
     assert!(memory.bulletin(&Standing::default(), &now(2)).await.unwrap().contains("'anna' denied 'arm.throw'"));
+}
+
+/// The fourth format had no conversations.
+#[tokio::test]
+async fn a_file_of_the_fourth_format_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let memory = open(folder.path()).await;
+    memory.add(vec![camera("red cup", is_at("kitchen"), 0)]).await.expect("kept");
+    drop(memory);
+    let file = rusqlite::Connection::open(folder.path().join("memory.sqlite")).expect("it opens");
+    file.execute_batch("DROP TABLE exchanges; PRAGMA user_version = 4;").expect("as it was");
+    drop(file);
+    let memory = open(folder.path()).await;
+    assert!(memory.locate("red cup", &now(1)).await.unwrap().is_some());
+    let query = cortex_memory::ExchangeQuery::default();
+    assert_eq!(memory.exchanges(query, 5).await.expect("what is new works"), []);
+    drop(memory);
+    open(folder.path()).await;
 }
 
 #[tokio::test]

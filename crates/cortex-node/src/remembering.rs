@@ -6,11 +6,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cortex_config::{MapChoice, MemorySettings};
 use cortex_core::fragment::one_line;
-use cortex_core::{ContextSource, Embedder, EventStream as _, MemoryPort, RobotPort as _};
+use cortex_core::{ContextSource, ConversationPort, Embedder, EventStream as _, MemoryPort, RobotPort as _};
 use cortex_memory::{
-    Arrival, EpisodeId, InteractionReader, MapInUse, MapRef, Memory, MemoryError, MemoryForPeople, MemorySource,
-    MemoryTools, NamedRegion, Observation, Outcome, SpokenTasks, Standing, TopicReading, WaitingTasks, is_person,
-    person, utc_offset_min,
+    Arrival, Conversations, EpisodeId, InteractionReader, MapInUse, MapRef, Memory, MemoryError, MemoryForPeople,
+    MemorySource, MemoryTools, NamedRegion, Observation, Outcome, SpokenTasks, Standing, TopicReading, WaitingTasks,
+    is_person, person, utc_offset_min,
 };
 use cortex_protocol::robot_view::{GridMap, RobotSight};
 use cortex_protocol::{CloudEvent, MissionEvent, MissionId, MissionResult, MissionStatus, Origin};
@@ -38,6 +38,7 @@ const MOST_PROBLEMS: usize = 100;
 pub struct OpenMemory {
     memory: Memory,
     map: Arc<Map>,
+    conversations: Conversations,
     spoken: SpokenTasks,
     waiting: WaitingTasks,
     settings: MemorySettings,
@@ -99,7 +100,8 @@ impl OpenMemory {
                     map.set(Some(KnownMap { map: fixed.clone(), since_ms: 0 }));
                 }
                 let (spoken, waiting) = (SpokenTasks::default(), WaitingTasks::default());
-                Some(Self { memory, map: Arc::new(map), spoken, waiting, settings })
+                let conversations = Conversations::new(memory.clone());
+                Some(Self { memory, map: Arc::new(map), conversations, spoken, waiting, settings })
             }
             Err(problem) => {
                 tracing::error!("the robot remembers nothing: {problem}");
@@ -116,11 +118,18 @@ impl OpenMemory {
         Arc::new(MemorySource::new(self.memory.clone(), self.map_in_use()).with_standing(standing))
     }
 
+    /// What was asked in conversations: they go on after a restart.
+    #[must_use]
+    pub fn conversations(&self) -> Arc<dyn ConversationPort> {
+        Arc::new(self.conversations.clone())
+    }
+
     /// The memory as tools.
     #[must_use]
     pub fn tools(&self) -> MemoryTools {
         let map_frame = self.settings.map_frame.clone();
         MemoryTools::new(self.memory.clone(), self.map_in_use(), map_frame, self.spoken.clone())
+            .with_conversations(self.conversations.clone())
     }
 
     /// The memory for people.
@@ -137,7 +146,7 @@ impl OpenMemory {
     /// Begins to remember what the robot observes, and the tasks of this runtime; none, where nothing really happens.
     #[must_use]
     pub fn remember(self, robot: &Robot, runtime: Option<&Runtime>) -> Remembering {
-        let Self { memory, map, spoken, waiting, settings } = self;
+        let Self { memory, map, conversations, spoken, waiting, settings } = self;
         let topics: BTreeSet<String> = settings.readings.iter().map(|reading| reading.topic.clone()).collect();
         let feed = TopicFeed::start(&robot.graph, &robot.endpoints, &robot.discovery, topics);
         let mut tasks = JoinSet::new();
@@ -162,7 +171,7 @@ impl OpenMemory {
             let episodes = Episodes { memory, open: BTreeMap::new(), people: InteractionReader::new(waiting) };
             tokio::spawn(episodes.run(runtime.events(), ending.clone()))
         });
-        Remembering { _tasks: tasks, episodes, ending }
+        Remembering { _tasks: tasks, episodes, conversations, ending }
     }
 }
 
@@ -170,6 +179,7 @@ impl OpenMemory {
 pub struct Remembering {
     _tasks: JoinSet<()>,
     episodes: Option<JoinHandle<()>>,
+    conversations: Conversations,
     ending: CancellationToken,
 }
 
@@ -177,6 +187,16 @@ impl Remembering {
     /// Ends what has begun, after the missions: their episodes are ended first.
     pub async fn end(self) {
         self.ending.cancel();
+        match tokio::time::timeout(END_LIMIT, self.conversations.settle()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(problem)) => {
+                tracing::error!("what came of the last tasks is not kept in their conversations: {problem}");
+            }
+            Err(_) => tracing::error!(
+                "what came of the last tasks was not kept in their conversations within {} s; does the disk hang?",
+                END_LIMIT.as_secs()
+            ),
+        }
         let Some(episodes) = self.episodes else { return };
         // A disk that hangs must not keep the robot from being brought down.
         match tokio::time::timeout(END_LIMIT, episodes).await {

@@ -137,6 +137,10 @@ async fn serve(
     let provided = Provided::by(robot, recipe.as_ref(), &gate, resolved.runtime.calls, dry_run)?;
     let OnRecord { context, kept: on_record } = context::on_record(&resolved, robot, recipe.as_ref()).await?;
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), gate, context, ..resolved.runtime };
+    // Nothing that is said in a rehearsal is gone on with.
+    if let Some(memory) = on_record.memory.as_ref().filter(|_| !dry_run) {
+        config.conversations = memory.conversations();
+    }
     keep_records(&mut config, robot, dry_run);
     // Before anything begins, whoever wants it.
     let stop_memory = stop_memory(&mut config);

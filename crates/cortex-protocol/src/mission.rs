@@ -248,6 +248,9 @@ pub enum RecordedState {
 pub struct Turn {
     /// In plain language.
     pub task: String,
+    /// Whether some of its words are missing: it was long, or something in it was forgotten. Such a task is not repeated.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
     /// The answer, or the reason.
     pub output: String,
     /// How it ended.

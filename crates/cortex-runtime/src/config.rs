@@ -1,14 +1,16 @@
 //! How a runtime works, as it is started.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use cortex_core::{ApprovalSettings, MissionLimits, Policy};
+use cortex_core::{ApprovalSettings, ConversationPort, MissionLimits, Policy};
 
 use crate::context::ContextSources;
 use crate::dispatch::CallBounds;
 use crate::gate::Gate;
 use crate::journal::JournalSettings;
 use crate::meters::Meter;
+use crate::recent_conversations::RecentConversations;
 use crate::tape::TapeSettings;
 
 /// What is done with a task that comes while another one runs.
@@ -32,6 +34,10 @@ pub struct RuntimeConfig {
     pub identity: String,
     /// What the robot has on record, for each plan.
     pub context: ContextSources,
+    /// What was asked before in the same conversation. Without a memory: of this life of Cortex alone.
+    pub conversations: Arc<dyn ConversationPort>,
+    /// For how long a task that has ended is what the next one of its conversation goes on with.
+    pub session_timeout: Duration,
     /// The bounds of each mission.
     pub limits: MissionLimits,
     /// What is done with a second task.
@@ -63,6 +69,8 @@ impl Default for RuntimeConfig {
             source: "/robot/cortex".to_owned(),
             identity: String::new(),
             context: ContextSources::default(),
+            conversations: Arc::new(RecentConversations::default()),
+            session_timeout: Duration::from_secs(3_600),
             limits: MissionLimits::default(),
             queue: QueuePolicy::Queue { length: 4 },
             calls: CallBounds::default(),

@@ -1,9 +1,17 @@
 //! What a mission is asked to do: when it begins, and by revisions while it runs.
 
+use std::time::Duration;
+
+use cortex_core::Speaker;
 use cortex_core::mission::{Reopened, RevisionProblem};
 use cortex_protocol::{Control, MissionId, Origin, SessionId, ToolCall, Turn};
 use thiserror::Error;
 use tokio::sync::oneshot;
+
+use crate::config::RuntimeConfig;
+
+/// How long a task waits for what was asked before it. Of a disk that does not hang it takes milliseconds.
+const EARLIER_LIMIT: Duration = Duration::from_secs(10);
 
 /// What kind of work a mission does.
 pub(crate) enum Work {
@@ -35,9 +43,27 @@ pub(crate) struct Request {
     pub(crate) id: MissionId,
     pub(crate) task: String,
     pub(crate) session: Option<SessionId>,
-    /// The earlier tasks of the same conversation.
-    pub(crate) earlier: Vec<Turn>,
     pub(crate) work: Work,
+}
+
+impl Request {
+    /// What was asked before in its conversation, and notes that it begins. Where that can't be known in time, it begins
+    /// without.
+    pub(crate) async fn earlier(&self, config: &RuntimeConfig, origin: &Origin) -> Vec<Turn> {
+        if matches!(self.work, Work::ByHand { .. }) {
+            // A call is no part of a conversation.
+            return Vec::new();
+        }
+        let speaker = Speaker { origin: origin.clone(), session: self.session.clone() };
+        let begins = config.conversations.begin(&self.id, &speaker, &self.task, config.session_timeout);
+        let why = match tokio::time::timeout(EARLIER_LIMIT, begins).await {
+            Ok(Ok(earlier)) => return earlier,
+            Ok(Err(problem)) => problem.to_string(),
+            Err(_) => format!("no answer within {} s", EARLIER_LIMIT.as_secs()),
+        };
+        tracing::warn!("{} begins without what was asked before in its conversation: {why}", self.id);
+        Vec::new()
+    }
 }
 
 /// What a person says to the mission that runs, and who waits for the answer.

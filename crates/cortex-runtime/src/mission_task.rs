@@ -103,8 +103,9 @@ pub(crate) async fn run_mission(
     end: watch::Receiver<Option<CancelReason>>,
     revisions: mpsc::Receiver<Revision>,
 ) -> MissionResult {
-    let Request { id, task, session, earlier, work } = request;
-    let span = tracing::info_span!("mission", mission = %id);
+    let span = tracing::info_span!("mission", mission = %request.id);
+    let earlier = request.earlier(&shared.config, reporter.envelope.origin()).await;
+    let Request { id, task, session, work } = request;
     let (inputs, inbox) = mpsc::channel(INPUT_CAPACITY);
     // Seen at once with what is set up, so that nothing that changes from now on is missed.
     let mut availability = shared.availability.clone();

@@ -35,7 +35,7 @@ impl Mission {
         let Some(reopened) = self.setup.reopens.clone() else { return };
         let Reopened { mission, reason, origin, output, status, steps } = reopened;
         self.report(MissionEvent::Disputed { mission, reason: reason.clone(), origin });
-        let earlier = Turn { task: self.setup.task.clone(), output, status };
+        let earlier = Turn { task: self.setup.task.clone(), is_cut: false, output, status };
         let fragments = vec![
             Fragment::Earlier { turns: vec![earlier] },
             Fragment::Ledger { steps, outputs: LEDGER_OUTPUTS },

@@ -1,18 +1,23 @@
 //! What holds now: of the body, of the world, and how much there is.
 
+use std::collections::BTreeSet;
+
 use rusqlite::Connection;
 use rusqlite::types::Value as Parameter;
 
-use super::query::{answers, facts_of, limit};
-use super::{Store, terms};
-use crate::answers::MemorySize;
+use super::query::{answers, facts_of, limit, runs};
+use super::{Store, rows, terms};
+use crate::answers::{LookedAt, MemorySize};
 use crate::error::MemoryError;
 use crate::fact::{Fact, FactAnswer, Now};
-use crate::observation::{NOTES, SourceKind};
+use crate::observation::{Claim, Coverage, NOTES, SourceKind};
 use crate::rules::{LayerKind, MemoryRules};
+use crate::words::key;
 
 /// Most readings of the body in one answer.
 const MOST_READINGS: usize = 100;
+/// Rows of a layer that are looked through for looks, the last first.
+const MOST_LOOKS: usize = 1_000;
 /// Of the notes, so many are looked through for each that a person made: models note things, too.
 const OPINIONS_BETWEEN: usize = 10;
 
@@ -29,6 +34,32 @@ impl Store {
             facts.sort_by_key(|fact| std::cmp::Reverse(fact.seen_at.sequence));
             facts.truncate(most);
             Ok(answers(facts, now))
+        })
+    }
+
+    /// The places that a sensor looked at lately, each once, the last first: all of them was in sight. What merely was seen
+    /// there, and a look that could see nothing, is no such look.
+    pub(crate) fn looked_at(&self, now: &Now) -> Result<Vec<LookedAt>, MemoryError> {
+        let lately = now.wall_ms.saturating_sub(self.rules().fresh_look_ms)..=now.wall_ms;
+        let sql = "SELECT * FROM observations WHERE layer = ?1 AND source_kind = ?2
+                   ORDER BY last_sequence DESC LIMIT ?3";
+        self.read(|connection| {
+            let mut looks = Vec::new();
+            for layer in self.rules().of_kind(LayerKind::Perception) {
+                let Some(number) = terms::find_exact(connection, layer)? else { continue };
+                let sensor = Parameter::Integer(rows::source_code(SourceKind::Sensor));
+                for run in runs(connection, sql, &[Parameter::Integer(number), sensor, limit(MOST_LOOKS)])? {
+                    if let Claim::NotThere { covered: Coverage::Place(place) } = run.claim
+                        && lately.contains(&run.last.wall_ms)
+                    {
+                        looks.push(LookedAt { place, source: run.source, at: run.last });
+                    }
+                }
+            }
+            looks.sort_by_key(|look| std::cmp::Reverse(look.at.sequence));
+            let mut known = BTreeSet::new();
+            looks.retain(|look| known.insert(key(&look.place)));
+            Ok(looks)
         })
     }
 

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, Transaction, params};
 
 use super::query::{limit, runs, whole};
 use super::search::quoted;
-use super::{Store, numbers, terms};
+use super::{Store, exchanges, numbers, terms};
 use crate::episode::{Episode, EpisodeEnd, EpisodeId, EpisodeRun, Outcome, gist};
 use crate::error::MemoryError;
 use crate::observation::{ObservationProblem, name, time};
@@ -75,7 +75,7 @@ impl Store {
             let is_last = !goes_on(&transaction)?;
             transaction.commit()?;
             if is_last {
-                self.forgotten.lock().unwrap_or_else(PoisonError::into_inner).clear();
+                self.clear_forgotten();
             }
             Ok(episode)
         })
@@ -87,6 +87,11 @@ impl Store {
         if !forgotten.iter().any(|known| known == name) {
             forgotten.push(name.to_owned());
         }
+    }
+
+    /// Nothing goes on: what begins from now on may speak of what was forgotten.
+    pub(super) fn clear_forgotten(&self) {
+        self.forgotten.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     pub(super) fn without_forgotten(&self, text: &str) -> String {
@@ -127,9 +132,10 @@ impl Store {
     }
 }
 
-/// Whether an episode goes on.
+/// Whether an episode or a task of a conversation goes on: its end may name what is forgotten meanwhile.
 pub(super) fn goes_on(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.prepare_cached("SELECT 1 FROM episodes WHERE ended_sequence IS NULL LIMIT 1")?.exists([])
+    let mut open = connection.prepare_cached("SELECT 1 FROM episodes WHERE ended_sequence IS NULL LIMIT 1")?;
+    Ok(open.exists([])? || exchanges::goes_on(connection)?)
 }
 
 /// Ends the episodes that a process left open when it died.

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Transaction, params};
 use serde::{Deserialize, Serialize};
 
 use super::episodes::FORGOTTEN;
-use super::{Store, StoreProblem, episodes, guard, interactions, retain, terms};
+use super::{Store, StoreProblem, episodes, exchanges, guard, interactions, retain, terms};
 use crate::answers::Forgotten;
 use crate::episode::EpisodeId;
 use crate::error::MemoryError;
@@ -19,9 +19,10 @@ use crate::words::{key, mentions, named};
 #[serde(rename_all = "snake_case")]
 pub enum Forget {
     /// A thing, a place or a person: all that was said of it, all facts that have it as their value, and all texts that
-    /// mention it by its name. What a person of this name said of others, and did with tasks, stays, without the name.
+    /// mention it by its name. What a person of this name said of others, and did with tasks, stays, without the name; the
+    /// conversations of that person go.
     Subject(String),
-    /// All that was observed in a time, the episodes of it, and what people did with tasks, in milliseconds since 1970; what reaches into it is forgotten
+    /// All that was observed in a time, the episodes of it, what people did with tasks and asked in conversations, in milliseconds since 1970; what reaches into it is forgotten
     /// as a whole.
     Span {
         /// From when.
@@ -85,17 +86,21 @@ fn remove(connection: &mut Connection, rules: &MemoryRules, what: &Forget) -> Re
             disown(&transaction, name)?;
             forgotten.redacted = episodes::redact(&transaction, rules, name)?;
             forgotten.interactions += interactions::redact(&transaction, name)?;
+            forgotten.exchanges = exchanges::redact(&transaction, name)?;
         }
         Forget::Span { from_ms, to_ms } => {
             let condition = "began_ms <= ?2 AND coalesce(ended_ms, began_ms) >= ?1";
             forgotten.episodes = episodes::remove(&transaction, condition, params![from_ms, to_ms])?;
             let condition = "at_ms BETWEEN ?1 AND ?2";
             forgotten.interactions = interactions::remove(&transaction, condition, params![from_ms, to_ms])?;
+            let condition = "began_ms <= ?2 AND coalesce(ended_ms, began_ms) >= ?1";
+            forgotten.exchanges = exchanges::remove(&transaction, condition, params![from_ms, to_ms])?;
         }
         Forget::Episode(id) => forgotten.episodes = episodes::remove(&transaction, "number = ?1", params![id.0])?,
         Forget::Everything => {
             forgotten.episodes = episodes::remove(&transaction, "1", params![])?;
             forgotten.interactions = interactions::remove(&transaction, "1", params![])?;
+            forgotten.exchanges = exchanges::remove(&transaction, "1", params![])?;
         }
     }
     forgotten.facts += u64::try_from(retain::sweep(&transaction)?).unwrap_or_default();

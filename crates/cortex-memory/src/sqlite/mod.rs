@@ -4,6 +4,7 @@ mod add;
 mod bulletin;
 mod current;
 mod episodes;
+mod exchanges;
 mod forget;
 mod interactions;
 mod lock;
@@ -31,6 +32,7 @@ use crate::rules::MemoryRules;
 use lock::Lock;
 use schema::Kind;
 
+pub(crate) use exchanges::ExchangeEnd;
 pub use forget::Forget;
 pub use query::{Span, SpatialQuery};
 pub use salvage::Rebuilt;
@@ -42,7 +44,7 @@ pub(crate) struct Store {
     /// Looking never waits for adding.
     reading: Mutex<Connection>,
     writing: Mutex<Connection>,
-    /// Names that were forgotten while episodes go on: how these end must not bring them back.
+    /// Names that were forgotten while episodes or tasks of conversations go on: how these end must not bring them back.
     forgotten: Mutex<Vec<String>>,
     /// Held as long as the file is in use; the system lets it go when the process dies.
     _lock: Lock,
@@ -79,7 +81,8 @@ impl Store {
     fn with_lock(file: &Path, rules: MemoryRules, lock: Lock) -> Result<Self, MemoryError> {
         let mut writing = connect(file, &rules)?;
         // Who left them open is dead, as the file is ours.
-        episodes::interrupt(&mut writing, &rules).map_err(|error| explained(file, rules.most_bytes, &error))?;
+        let interrupted = episodes::interrupt(&mut writing, &rules).and_then(|()| exchanges::interrupt(&writing));
+        interrupted.map_err(|error| explained(file, rules.most_bytes, &error))?;
         let reading = connect(file, &rules)?;
         Ok(Self {
             file: file.to_owned(),

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use rusqlite::{Transaction, params};
 
 use super::numbers::{self, Numbers};
-use super::{episodes, interactions, meaning, rows, terms};
+use super::{episodes, exchanges, interactions, meaning, rows, terms};
 use crate::observation::SourceKind;
 use crate::rules::{Layer, MemoryRules};
 
@@ -44,6 +44,7 @@ pub(super) fn enforce(transaction: &Transaction<'_>, rules: &MemoryRules, state:
         let old = now.saturating_sub(longest);
         episodes::remove(transaction, "ended_ms < ?1", params![old])?;
         interactions::remove(transaction, "at_ms < ?1", params![old])?;
+        exchanges::remove(transaction, "began_ms < ?1 AND outcome IS NOT NULL", params![old])?;
         numbers::write(transaction, &Numbers { aged_ms: Some(now), ..*state })?;
     }
     if forgotten > 0 {

@@ -12,7 +12,7 @@ use crate::error::MemoryError;
 use crate::rules::MemoryRules;
 
 /// The tables, in the order in which they are taken over.
-const TABLES: [&str; 6] = ["terms", "facts", "observations", "numbers", "episodes", "interactions"];
+const TABLES: [&str; 7] = ["terms", "facts", "observations", "numbers", "episodes", "interactions", "exchanges"];
 /// Most steps over rows that can't be read before a table is given up. Each is twice as wide as the one before.
 const MOST_STEPS: u32 = 24;
 
@@ -84,7 +84,8 @@ fn take_over(old: &Connection, new: &mut Connection, rules: &MemoryRules) -> rus
                     coalesce((SELECT max(seen_sequence) FROM facts), 0),
                     coalesce((SELECT max(end_sequence) FROM facts), 0),
                     coalesce((SELECT max(max(began_sequence, coalesce(ended_sequence, 0))) FROM episodes), 0),
-                    coalesce((SELECT max(at_sequence) FROM interactions), 0))",
+                    coalesce((SELECT max(at_sequence) FROM interactions), 0),
+                    coalesce((SELECT max(began_sequence) FROM exchanges), 0))",
         [],
         |row| row.get(0),
     )?;

@@ -8,7 +8,7 @@ use rusqlite::{Connection, TransactionBehavior};
 /// Marks a file as ours: "CrtM".
 const APPLICATION: i64 = 0x4372_744d;
 /// The format of the tables: the number of steps that made them.
-const FORMAT: i64 = 4;
+const FORMAT: i64 = 5;
 /// Bytes of a page.
 pub(super) const PAGE_BYTES: u64 = 4_096;
 /// Memory for pages of each connection, in KiB. Two connections: 16 MB.
@@ -153,6 +153,23 @@ const FOURTH: &str = "
         VALUES (new.subject, new.relation, coalesce(new.value, -1));
     END;";
 
+/// What people asked in conversations. The outcome is null as long as the task goes on.
+const FIFTH: &str = "
+    CREATE TABLE exchanges (
+        number INTEGER PRIMARY KEY,
+        channel TEXT NOT NULL, client TEXT NOT NULL, user TEXT NOT NULL, session TEXT NOT NULL,
+        task TEXT NOT NULL,
+        is_cut INTEGER NOT NULL,
+        output TEXT NOT NULL DEFAULT '',
+        outcome INTEGER,
+        began_ms INTEGER NOT NULL, began_sequence INTEGER NOT NULL,
+        ended_ms INTEGER
+    ) STRICT;
+    CREATE UNIQUE INDEX exchanges_by_sequence ON exchanges (began_sequence);
+    CREATE INDEX exchanges_by_conversation ON exchanges (session, channel, client, user, began_sequence);
+    CREATE INDEX exchanges_by_time ON exchanges (began_ms);
+    CREATE INDEX exchanges_open ON exchanges (number) WHERE outcome IS NULL;";
+
 /// Sets up a connection to a file of ours.
 pub(super) fn configure(connection: &Connection, most_bytes: u64) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(128);
@@ -193,6 +210,9 @@ pub(super) fn prepare(connection: &mut Connection) -> rusqlite::Result<Kind> {
     }
     if format < 4 {
         transaction.execute_batch(FOURTH)?;
+    }
+    if format < 5 {
+        transaction.execute_batch(FIFTH)?;
     }
     if format < FORMAT {
         transaction.pragma_update(None, "user_version", FORMAT)?;

@@ -13,8 +13,11 @@ use crate::spoken::REMEMBER;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The tools of a memory with these rules.
-pub(super) fn of(rules: &MemoryRules) -> Vec<ToolSpec> {
+pub(super) fn of(rules: &MemoryRules, keeps_conversations: bool) -> Vec<ToolSpec> {
     let mut tools = questions(rules);
+    if keeps_conversations {
+        tools.push(conversation());
+    }
     tools.extend(changes());
     tools
 }
@@ -99,6 +102,24 @@ fn questions(rules: &MemoryRules) -> Vec<ToolSpec> {
             &[("most", &most)],
         ),
     ]
+}
+
+/// What was asked in the conversation of the task.
+fn conversation() -> ToolSpec {
+    let when =
+        json!({"type": "string", "maxLength": 100, "description": "today, yesterday, or before (the last ones)."});
+    let most = json!({"type": "integer", "minimum": 1, "maximum": MOST_ENTRIES});
+    looks(
+        "conversation",
+        "Tells what the person asked earlier in this conversation, and what came of it. It is over and done: a record, no order.",
+        &[],
+        &[("when", &when), ("most", &most)],
+    )
+    .with_phrases(phrases(&[
+        "what did i ask you {when}",
+        "what have i asked you {when}",
+        "what did i tell you to do {when}",
+    ]))
 }
 
 /// What changes the memory, and nothing else.

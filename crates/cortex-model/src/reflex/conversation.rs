@@ -190,5 +190,7 @@ impl<'r> Conversation<'r> {
 
 /// The task of an earlier turn, if it did what it was asked for.
 fn carried_out(turn: &Turn) -> Option<&str> {
-    matches!(turn.status, MissionStatus::Succeeded | MissionStatus::Answered).then_some(turn.task.as_str())
+    let is_done = matches!(turn.status, MissionStatus::Succeeded | MissionStatus::Answered);
+    // Of a task whose words are not all there, nobody knows what the rest would have changed.
+    (is_done && !turn.is_cut).then_some(turn.task.as_str())
 }

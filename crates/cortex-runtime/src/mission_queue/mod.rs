@@ -28,7 +28,6 @@ use crate::event_log::OpenMission;
 use crate::mission_request::{Request, Revision, RevisionRefusal, Work};
 use crate::mission_task::{Reporter, run_mission};
 use crate::readiness::{Readiness, Rejection};
-use crate::sessions::Sessions;
 use crate::shared::Shared;
 use crate::tape::Tape;
 use crate::tool_registry::{Offered, ToolRegistry};
@@ -52,8 +51,6 @@ struct Running {
     /// Until it has ended here, too, those who follow it wait.
     _open: OpenMission,
     result: oneshot::Sender<MissionResult>,
-    /// The conversation that it belongs to, and what was asked.
-    turn: Option<(SessionId, String)>,
     /// The task and its conversation, should a person dispute what comes of it.
     about: (String, Option<SessionId>),
 }
@@ -91,7 +88,6 @@ pub(crate) struct MissionQueue {
     running: Option<Running>,
     /// What the holder of the controls runs beside it.
     by_hand: Option<Running>,
-    sessions: Sessions,
     done: mpsc::Sender<Ended>,
     ended: mpsc::Receiver<Ended>,
     /// Whether the monitor has had a word on the components since the mission began.
@@ -126,7 +122,6 @@ impl MissionQueue {
             waiting: VecDeque::new(),
             running: None,
             by_hand: None,
-            sessions: Sessions::default(),
             done,
             ended,
             contained: false,
@@ -331,11 +326,9 @@ impl MissionQueue {
         let (revisions, revised) = mpsc::channel(REVISIONS);
         let done = self.done.clone();
         let Submission { task, session, .. } = next.submission;
-        let earlier = session.as_ref().map(|session| self.sessions.earlier(session)).unwrap_or_default();
         let class = task_class::classify(&task);
-        let turn = session.clone().map(|session| (session, task.clone()));
         let about = (task.clone(), session.clone());
-        let request = Request { id: next.id.clone(), task, session, earlier, work: next.work };
+        let request = Request { id: next.id.clone(), task, session, work: next.work };
         let mission = run_mission(Arc::clone(&self.shared), request, next.reporter, ended, revised);
         let running = self.shared.tracker.spawn(mission);
         let id = next.id.clone();
@@ -351,7 +344,7 @@ impl MissionQueue {
             // The mission queue outlives its missions.
             let _ = done.send(Ended { id, result, is_lost }).await;
         });
-        Running { id: next.id, end, revisions, _open: next.open, result: next.result, turn, about }
+        Running { id: next.id, end, revisions, _open: next.open, result: next.result, about }
     }
 
     fn on_ended(&mut self, ended: Ended) {
@@ -363,9 +356,8 @@ impl MissionQueue {
             self.shared.config.gate.end_by_hand(&id, !is_lost && not_stopped.is_empty());
         }
         if let Some(running) = by_hand.or_else(|| self.running.take_if(|running| running.id == id)) {
-            if let Some((session, task)) = running.turn {
-                self.sessions.ended(&session, task, &result);
-            }
+            // Before the next one of its conversation begins.
+            self.shared.config.conversations.end(&running.id, &result);
             let (task, session) = running.about;
             self.shared.ended.note(running.id, task, session, &result);
             // The client may have left.

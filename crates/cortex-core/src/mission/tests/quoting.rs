@@ -61,7 +61,7 @@ fn pieces(text: &str) -> Vec<(Fragment, usize)> {
         feedback: text.to_owned(),
         stalled: None,
     };
-    let turn = Turn { task: text.to_owned(), output: text.to_owned(), status: Status::Succeeded };
+    let turn = Turn { task: text.to_owned(), is_cut: false, output: text.to_owned(), status: Status::Succeeded };
     vec![
         (Fragment::Ledger { steps: vec![report(1, text), report(2, "done"), report(3, text)], outputs: 20_000 }, 4),
         (Fragment::InFlight { goals: vec![goal], plan: 1 }, 2),
