@@ -3,7 +3,7 @@
 //!
 //! This crate owns all commands with their arguments ([`Arguments`], [`arguments`]), what of them is done without ROS
 //! ([`without_ros`]), the way to the program that does the rest ([`ros_program`]), the first look at the environment
-//! ([`environment`]), and printing for people ([`printing`]).
+//! ([`environment`]), and printing for people ([`printing`], [`visible_text`]).
 //!
 //! It does not own the commands that talk to a robot or to a running Cortex over ROS (`cortex-commands`), nor `cortex run`
 //! (`cortex-on-ros`).
@@ -29,6 +29,7 @@ pub mod ros_program;
 mod skill;
 mod tape;
 mod tape_exchanges;
+pub mod visible_text;
 mod without_ros;
 mod wordings;
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use cortex_command_line::visible_text::plain_lines;
 use cortex_core::feedback;
 use cortex_protocol::mission::Expense;
 use cortex_protocol::words::counted;
@@ -17,7 +18,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::arguments::SendArguments;
 use crate::connection::{Connection, Purpose};
-use crate::questions::{Prompt, plain_lines};
+use crate::questions::Prompt;
 
 /// Exit status of a cancelled task: that of a program that SIGINT ended.
 const CANCELLED: u8 = 130;

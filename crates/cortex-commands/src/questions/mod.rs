@@ -8,6 +8,7 @@ mod terminal;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use cortex_command_line::visible_text::plain;
 use cortex_protocol::question::{ApprovalScope, Subject};
 use cortex_protocol::{Answer, OpenQuestion};
 use cortex_ros::TaskClient;
@@ -17,7 +18,6 @@ use crate::arguments::{
 };
 use crate::connection::{Connection, Purpose};
 pub(crate) use prompt::Prompt;
-pub(crate) use shown::plain_lines;
 
 /// The name of the node that is asked where no other is named.
 pub(crate) const DEFAULT_SERVER: &str = "/cortex";
@@ -88,7 +88,7 @@ pub async fn answer(arguments: &AnswerArguments) -> anyhow::Result<ExitCode> {
         anyhow::ensure!(
             choices.contains(choice),
             "'{}' is none of the choices; write one of: {}",
-            shown::plain(choice),
+            plain(choice),
             shown::choices(choices)
         );
         Ok((question.clone(), Answer::Choose { choice: choice.clone() }))
@@ -105,7 +105,7 @@ pub async fn dispute(arguments: &DisputeArguments) -> anyhow::Result<ExitCode> {
     let report = connection.client.dispute(&arguments.mission, &arguments.reason).await;
     connection.close().await;
     let report = report?;
-    let message = shown::plain(&report.message);
+    let message = plain(&report.message);
     if report.success {
         print_line(&format!("The mission is reopened as {message}; `cortex tape follow {message}` shows it."));
         return Ok(ExitCode::SUCCESS);
@@ -139,7 +139,7 @@ async fn answer_found(
     };
     let report = client.answer(&question.id, &answer).await?;
     if !report.success {
-        eprintln!("cortex: the answer does not count: {}", shown::plain(&report.message));
+        eprintln!("cortex: the answer does not count: {}", plain(&report.message));
         return Ok(ExitCode::FAILURE);
     }
     print_line(&shown::answered(&question, &answer));
@@ -162,10 +162,10 @@ fn select<'open>(open: &'open [OpenQuestion], written: Option<&str>) -> anyhow::
     };
     match ending_with(open, written).as_slice() {
         [] => {
-            anyhow::bail!("no open question is, or ends with, '{}'; `cortex pending` lists them", shown::plain(written))
+            anyhow::bail!("no open question is, or ends with, '{}'; `cortex pending` lists them", plain(written))
         }
         [only] => Ok(*only),
-        several => anyhow::bail!("'{}' is not one question: {}", shown::plain(written), ids(several)),
+        several => anyhow::bail!("'{}' is not one question: {}", plain(written), ids(several)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use cortex_command_line::visible_text::plain;
 use cortex_protocol::question::{ApprovalScope, MAX_REASON_BYTES, Subject};
 use cortex_protocol::{Answer, CloudEvent, MissionEvent, Question, QuestionId, QuestionOutcome};
 use cortex_ros::TaskClient;
@@ -120,7 +121,7 @@ impl<'a> Prompt<'a> {
         terminal.forget();
         let seconds = question.patience.as_secs();
         match &question.subject {
-            Subject::Choice { .. } => eprintln!("\n{}  ({seconds} s)", shown::plain(&question.text)),
+            Subject::Choice { .. } => eprintln!("\n{}  ({seconds} s)", plain(&question.text)),
             // The calls themselves say it to the byte.
             Subject::Call { .. } | Subject::Plan { .. } => {
                 eprintln!("\nA person must approve this, within {seconds} s:");
@@ -139,7 +140,7 @@ impl<'a> Prompt<'a> {
             self.answering = None;
             match report {
                 Ok(report) if report.success => {}
-                Ok(report) => eprintln!("cortex: the answer does not count: {}", shown::plain(&report.message)),
+                Ok(report) => eprintln!("cortex: the answer does not count: {}", plain(&report.message)),
                 Err(problem) => eprintln!("cortex: the answer could not be given: {problem}"),
             }
             return self.ask();

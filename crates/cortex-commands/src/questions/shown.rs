@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use cortex_command_line::visible_text::{hides, plain};
 use cortex_protocol::question::{ApprovalScope, CallSubject, Subject};
 use cortex_protocol::{Answer, Effect, OpenQuestion, QuestionId};
 
@@ -107,24 +108,6 @@ pub(super) fn answered(open: &OpenQuestion, answer: &Answer) -> String {
     }
 }
 
-/// Text in which every character shows.
-pub(super) fn plain(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        if hides(character) {
-            let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
-        } else {
-            shown.push(character);
-        }
-    }
-    shown
-}
-
-/// Lines in which every character shows. Nothing that a tool has said may imitate or wipe out a question beside it.
-pub(crate) fn plain_lines(text: &str) -> String {
-    text.split('\n').map(plain).collect::<Vec<_>>().join("\n")
-}
-
 /// JSON in which every character shows, and that has the same value.
 fn exact(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
@@ -138,17 +121,6 @@ fn exact(json: &str) -> String {
         }
     }
     shown
-}
-
-/// Whether a character moves the cursor, turns the direction of reading, or can't be seen.
-fn hides(character: char) -> bool {
-    let is_invisible = matches!(
-        character,
-        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
-    );
-    character.is_control() || is_invisible || (character.is_whitespace() && character != ' ')
 }
 
 #[cfg(test)]
