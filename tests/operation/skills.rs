@@ -175,6 +175,8 @@ async fn what_a_model_did_three_times_is_proposed_and_done_without_a_model_once_
     assert!(listed(&test_robot, name).await.contains("proposed: off until `cortex skill accept`"));
     let (_, shown, _) = test_robot.run("cortex", &["skill", "show", name]).await;
     assert!(shown.contains("say: make a tour of the {place}"), "{shown}");
+    let digest = shown.lines().find_map(|line| line.strip_prefix("digest: ")).expect("a digest").to_owned();
+    let file = PathBuf::from(shown.lines().next().expect("its file"));
 
     test_robot.end("cortex");
     test_robot.start_cortex(&["--model", "reflex"]).await;
@@ -182,7 +184,20 @@ async fn what_a_model_did_three_times_is_proposed_and_done_without_a_model_once_
     let sent = test_robot.send(task).await;
     assert_eq!((sent.status(), sent.started()), ("failed", Vec::new()), "a proposal does nothing: {sent:#?}");
     assert!(!sent.lines().join("\n").contains(name), "and nobody is told of it: {:#?}", sent.lines());
-    let (code, told, _) = test_robot.run("cortex", &["skill", "accept", name]).await;
+    let (code, told, complained) = test_robot.run("cortex", &["skill", "accept", name]).await;
+    assert_eq!(code, Some(1), "nobody has seen it: {told}");
+    assert!(told.contains("cortex-learned-from:"), "its whole text: {told}");
+    assert!(complained.contains(&format!("cortex skill accept {name} --digest {digest}")), "{complained}");
+    // Somebody writes into it between the look and the yes.
+    let proposed = fs::read_to_string(&file).expect("a proposal");
+    fs::write(&file, format!("{proposed}3. go to the bedroom\n")).expect("it is changed");
+    let accept = ["skill", "accept", name, "--digest", &digest];
+    let (code, _, complained) = test_robot.run("cortex", &accept).await;
+    assert_ne!(code, Some(0), "nobody has seen it");
+    assert!(complained.contains("was changed since you saw it"), "{complained}");
+    assert_eq!(test_robot.send(task).await.status(), "failed", "it is off as before");
+    fs::write(&file, &proposed).expect("it is as it was");
+    let (code, told, _) = test_robot.run("cortex", &accept).await;
     assert_eq!(code, Some(0), "{told}");
     let sent = test_robot.send(task).await;
     assert_eq!((sent.status(), sent.started()), ("succeeded", vec!["base.go_to", "camera.look"]), "{sent:#?}");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use cortex_player::PlayArguments;
+use cortex_protocol::skill_view::SkillDigest;
 use thiserror::Error;
 
 #[derive(Debug, Clone, Args)]
@@ -230,15 +231,21 @@ pub enum SkillCommand {
         /// Its name.
         name: String,
     },
-    /// Say yes to a skill that the robot has learned: it is used from the next task on.
+    /// Say yes to a skill that the robot has learned: it is shown as it is, and used from the next task on.
     Accept {
         /// Its name.
         name: String,
+        /// The digest of what you read, as `cortex skill show` tells it: nothing is shown and asked then. Needed without a terminal.
+        #[arg(long)]
+        digest: Option<SkillDigest>,
     },
     /// Say no to a skill that the robot has learned: it is not used, and not proposed again.
     Reject {
         /// Its name.
         name: String,
+        /// The digest of what you read: refused where the skill was changed since. Default: whatever it says by now.
+        #[arg(long)]
+        digest: Option<SkillDigest>,
     },
     /// Forget how well a skill works, and the skill itself where the robot has learned it.
     Forget {

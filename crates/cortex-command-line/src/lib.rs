@@ -32,6 +32,7 @@ mod tape_exchanges;
 pub mod visible_text;
 mod without_ros;
 mod wordings;
+mod yes_or_no;
 
 pub use command::{Arguments, Command, StartArguments};
 pub use guard::guard;

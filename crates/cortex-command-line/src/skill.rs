@@ -6,13 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use cortex_config as config;
-use cortex_protocol::skill_view::{SkillDecision, SkillStanding, SkillView, SkillsView};
+use cortex_protocol::skill_view::{SkillDecision, SkillDigest, SkillStanding, SkillView, SkillsView};
 use cortex_recipe_file::folder_of;
-use cortex_skills::{FILE, SkillFolders, SkillState, Skills, SkillsForPeople};
+use cortex_skills::{FILE, FoundSkill, LearnedSkills, SkillFolders, SkillState, SkillsForPeople};
 
 use crate::arguments::{SkillArguments, SkillCommand};
 use crate::recipe_layer::layers;
+use crate::visible_text::{plain, plain_lines};
+use crate::yes_or_no;
 
 /// The folder of skills beside a recipe.
 const BESIDE_RECIPE: &str = "skills";
@@ -35,10 +38,13 @@ pub(crate) fn skill(arguments: &SkillArguments) -> anyhow::Result<ExitCode> {
     let learned = state.as_ref().map(|state| state.learned.accepted());
     let folders: Vec<PathBuf> = beside.into_iter().chain(folders).chain(learned).collect();
     match &arguments.command {
-        SkillCommand::List => list(&SkillsForPeople::new(opened(folders.clone()), state).view(), &folders),
-        SkillCommand::Show { name } => show(folders, state, name),
-        SkillCommand::Accept { name } => decide(state, name, SkillDecision::Accept),
-        SkillCommand::Reject { name } => decide(state, name, SkillDecision::Reject),
+        SkillCommand::List => list(&for_people(folders.clone(), state).view(), &folders),
+        SkillCommand::Show { name } => show(&for_people(folders, state.clone()), state, name),
+        SkillCommand::Accept { name, digest } => {
+            let learned = kept(state.clone())?.learned;
+            accept(&learned, &for_people(folders, state), name, *digest)
+        }
+        SkillCommand::Reject { name, digest } => reject(&kept(state)?.learned, name, *digest),
         SkillCommand::Forget { name: None, everything: false } => {
             anyhow::bail!("name the skill of which is to be forgotten how well it works, or give --everything")
         }
@@ -52,8 +58,8 @@ pub(crate) fn skill(arguments: &SkillArguments) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn opened(folders: Vec<PathBuf>) -> Arc<SkillFolders> {
-    Arc::new(SkillFolders::new(folders))
+fn for_people(folders: Vec<PathBuf>, state: Option<SkillState>) -> SkillsForPeople {
+    SkillsForPeople::new(Arc::new(SkillFolders::new(folders)), state)
 }
 
 fn list(view: &SkillsView, folders: &[PathBuf]) -> anyhow::Result<ExitCode> {
@@ -62,66 +68,120 @@ fn list(view: &SkillsView, folders: &[PathBuf]) -> anyhow::Result<ExitCode> {
         let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
         writeln!(output, "No skills yet. Write NAME/{FILE} in one of: {}", folders.join(", "))?;
     }
-    for SkillView { name, description, standing, is_learned, phrases, steps, counts, .. } in &view.skills {
+    for SkillView { name, digest, description, standing, is_learned, phrases, steps, counts, .. } in &view.skills {
         let standing = match standing {
-            SkillStanding::On if *is_learned => "  [learned]",
-            SkillStanding::On => "",
-            SkillStanding::Proposed => "  [proposed: off until `cortex skill accept`]",
-            SkillStanding::Off => "  [off: somebody said no]",
+            SkillStanding::On if *is_learned => "  [learned]".to_owned(),
+            SkillStanding::On => String::new(),
+            SkillStanding::Proposed => format!("  [proposed: off until `cortex skill accept`; digest {digest}]"),
+            SkillStanding::Off => format!("  [off: somebody said no; digest {digest}]"),
         };
         writeln!(output, "{name}{standing}  {}", cortex_core::fragment::one_line(description, SHOWN))?;
         if !phrases.is_empty() {
             let how = if steps.is_empty() { "" } else { "; also without a model" };
-            writeln!(output, "    say: {}{how}", phrases.join(" / "))?;
+            writeln!(output, "    say: {}{how}", plain(&phrases.join(" / ")))?;
         }
         writeln!(output, "    {counts}")?;
     }
     for trouble in &view.troubles {
-        writeln!(output, "not used: {trouble}")?;
+        writeln!(output, "not used: {}", plain(trouble))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(folders: Vec<PathBuf>, state: Option<SkillState>, name: &str) -> anyhow::Result<ExitCode> {
-    let of_name = |found: Skills| found.skills.into_iter().find(|found| found.skill.name == name);
-    let learned = |standing| of_name(state.as_ref()?.learned.read(standing));
-    let (found, standing) = if let Some(found) = of_name(SkillFolders::new(folders).read()) {
-        (found, "on")
-    } else if let Some(found) = learned(SkillStanding::Proposed) {
-        (found, "proposed: off until `cortex skill accept`; edit the file first if it is not right")
-    } else if let Some(found) = learned(SkillStanding::Off) {
-        (found, "off: somebody said no")
-    } else {
-        anyhow::bail!("there is no skill '{name}'; `cortex skill list` names all, and what is wrong with others");
-    };
-    let skill = &found.skill;
-    let mut output = std::io::stdout().lock();
-    writeln!(output, "{}\n{}\n", found.file.display(), skill.description)?;
-    writeln!(output, "it is {standing}")?;
+fn show(people: &SkillsForPeople, state: Option<SkillState>, name: &str) -> anyhow::Result<ExitCode> {
+    let named = people.named(name);
+    anyhow::ensure!(
+        !named.is_empty(),
+        "there is no skill '{name}'; `cortex skill list` names all, and what is wrong with others"
+    );
     let outcomes = state.map(|state| state.outcomes.known()).unwrap_or_default();
-    writeln!(output, "its tasks: {}", outcomes.of(name))?;
-    for phrase in &skill.phrases {
-        writeln!(output, "say: {phrase}")?;
+    let mut output = std::io::stdout().lock();
+    for (number, (standing, FoundSkill { skill, file, digest })) in named.iter().enumerate() {
+        let standing = match standing {
+            SkillStanding::On => "on",
+            SkillStanding::Proposed => {
+                "proposed: off until `cortex skill accept`; edit the file first if it is not right"
+            }
+            SkillStanding::Off => "off: somebody said no",
+        };
+        if number > 0 {
+            writeln!(output)?;
+        }
+        writeln!(output, "{}\n{}\n", file.display(), plain_lines(&skill.description))?;
+        writeln!(output, "it is {standing}")?;
+        writeln!(output, "digest: {digest}")?;
+        writeln!(output, "its tasks: {}", outcomes.of(name))?;
+        for phrase in &skill.phrases {
+            writeln!(output, "say: {}", plain(phrase))?;
+        }
+        for fires in skill.triggers.told() {
+            writeln!(output, "it fires {}", plain(&fires))?;
+        }
+        for (number, step) in skill.procedure.iter().enumerate() {
+            writeln!(output, "step {}: {}", number + 1, plain(step))?;
+        }
+        for mission in skill.learned_from().map(plain) {
+            writeln!(output, "learned from {mission}: cortex tape show {mission}")?;
+        }
+        writeln!(output, "\n{}", plain_lines(&skill.body))?;
     }
-    for fires in skill.triggers.told() {
-        writeln!(output, "it fires {fires}")?;
-    }
-    for (number, step) in skill.procedure.iter().enumerate() {
-        writeln!(output, "step {}: {step}", number + 1)?;
-    }
-    for mission in skill.learned_from() {
-        writeln!(output, "learned from {mission}: cortex tape show {mission}")?;
-    }
-    writeln!(output, "\n{}", skill.body)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn decide(state: Option<SkillState>, name: &str, decision: SkillDecision) -> anyhow::Result<ExitCode> {
-    kept(state)?.learned.decide(name, decision)?;
-    match decision {
-        SkillDecision::Accept => println!("'{name}' is used from the next task on"),
-        SkillDecision::Reject => println!("'{name}' is not used"),
-    }
+/// The skill that a decision upon this name is about as things are.
+fn to_decide(
+    learned: &LearnedSkills,
+    name: &str,
+    decision: SkillDecision,
+) -> anyhow::Result<(SkillStanding, FoundSkill)> {
+    let first = learned.named(name, decision)?.into_iter().next();
+    first.with_context(|| format!("there is no learned skill '{name}'; `cortex skill list` names all"))
+}
+
+/// Says yes to the very text that the person read: the one that is shown here, or the one whose digest is given.
+fn accept(
+    learned: &LearnedSkills,
+    people: &SkillsForPeople,
+    name: &str,
+    digest: Option<SkillDigest>,
+) -> anyhow::Result<ExitCode> {
+    let digest = if let Some(digest) = digest {
+        digest
+    } else {
+        let (standing, found) = to_decide(learned, name, SkillDecision::Accept)?;
+        if standing == SkillStanding::On {
+            println!("'{name}' is used already");
+            return Ok(ExitCode::SUCCESS);
+        }
+        let text = people.text(name, found.digest).map_err(|refused| anyhow::anyhow!(refused.reason))?;
+        println!("{}\n\n{}\ndigest: {}", found.file.display(), plain_lines(&text), found.digest);
+        let Some(is_wanted) = yes_or_no::ask("Use it from the next task on?")? else {
+            let digest = found.digest;
+            eprintln!(
+                "cortex: nothing is accepted without a terminal to ask at; fix: read it, then say `cortex skill accept {name} \
+                 --digest {digest}`"
+            );
+            return Ok(ExitCode::FAILURE);
+        };
+        if !is_wanted {
+            println!("'{name}' is left as it is");
+            return Ok(ExitCode::SUCCESS);
+        }
+        found.digest
+    };
+    learned.decide(name, digest, SkillDecision::Accept)?;
+    println!("'{name}' is used from the next task on");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says no to whatever a skill says by now, or to the text whose digest is given: what is off does nothing.
+fn reject(learned: &LearnedSkills, name: &str, digest: Option<SkillDigest>) -> anyhow::Result<ExitCode> {
+    let digest = match digest {
+        Some(digest) => digest,
+        None => to_decide(learned, name, SkillDecision::Reject)?.1.digest,
+    };
+    learned.decide(name, digest, SkillDecision::Reject)?;
+    println!("'{name}' is not used");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -277,6 +277,8 @@ pub enum CommandErrorKind {
     Invalid,
     /// The robot, the mission or the question is not in a state for it.
     Refused,
+    /// What it is about is not any more as the person saw it.
+    Changed,
     /// Too much is under way; later it may be taken.
     Busy,
     /// Cortex is going down, or has failed.

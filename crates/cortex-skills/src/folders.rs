@@ -1,14 +1,17 @@
 //! The folders that skills lie in, read anew where a file has changed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+
+use cortex_protocol::skill_view::SkillDigest;
 
 use crate::FILE;
-use crate::skill::{MOST_BYTES, Skill, SkillProblem};
+use crate::file::{Links, SkillText};
+use crate::skill::{Skill, SkillProblem};
+use crate::stamp::Stamp;
 
 /// Most skills of one folder.
 const MOST_SKILLS: usize = 500;
@@ -26,12 +29,14 @@ pub struct SkillFolders {
 /// A file as it was read.
 #[derive(Debug, Clone)]
 struct Reading {
-    changed: Option<SystemTime>,
-    bytes: u64,
-    skill: Result<Arc<Skill>, SkillProblem>,
+    stamp: Stamp,
+    skill: Result<ReadSkill, SkillProblem>,
     /// Whether it was a skill before, and is none any more: somebody is writing it, perhaps.
     was_skill: bool,
 }
+
+/// A skill, and the digest of the very text that it was read from.
+type ReadSkill = (Arc<Skill>, SkillDigest);
 
 /// What the folders hold.
 #[derive(Debug, Clone, Default)]
@@ -49,6 +54,8 @@ pub struct FoundSkill {
     pub skill: Arc<Skill>,
     /// Its file.
     pub file: PathBuf,
+    /// The digest of the file that it was read from.
+    pub digest: SkillDigest,
 }
 
 /// A file that is not used.
@@ -113,9 +120,9 @@ impl SkillFolders {
                 seen.insert(file.clone());
                 let skill = renewed(&mut read, &file, self.is_logged);
                 match skill {
-                    Ok(skill) => match by_name.get(&skill.name) {
+                    Ok((skill, digest)) => match by_name.get(&skill.name) {
                         None => {
-                            by_name.insert(skill.name.clone(), FoundSkill { skill, file });
+                            by_name.insert(skill.name.clone(), FoundSkill { skill, file, digest });
                         }
                         Some(first) => {
                             let problem =
@@ -155,26 +162,23 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The skill of a file, read anew if the file has changed.
-fn renewed(read: &mut BTreeMap<PathBuf, Reading>, file: &Path, is_logged: bool) -> Result<Arc<Skill>, SkillProblem> {
-    let (changed, bytes) = match fs::metadata(file) {
-        Ok(about) if about.is_file() => (about.modified().ok(), about.len()),
+fn renewed(read: &mut BTreeMap<PathBuf, Reading>, file: &Path, is_logged: bool) -> Result<ReadSkill, SkillProblem> {
+    let stamp = match fs::metadata(file) {
+        Ok(about) if about.is_file() => Stamp::of(&about),
         Ok(_) => return Err(SkillProblem::Unreadable("it is no file".to_owned())),
         Err(problem) => return Err(SkillProblem::Unreadable(problem.to_string())),
     };
-    if let Some(known) = read.get(file)
-        && known.changed == changed
-        && known.bytes == bytes
-    {
+    if let Some(known) = read.get(file).filter(|known| known.stamp == stamp) {
         return known.skill.clone();
     }
-    let skill = skill_of(file).map(Arc::new);
+    let skill = skill_of(file);
     let was_skill = was_skill(read, file);
     match &skill {
         _ if !is_logged => {}
-        Ok(skill) => tracing::info!("skill loaded: {}, from {}", skill.name, file.display()),
+        Ok((skill, _)) => tracing::info!("skill loaded: {}, from {}", skill.name, file.display()),
         Err(problem) => tracing::warn!("{} is no skill: {problem}", file.display()),
     }
-    read.insert(file.to_owned(), Reading { changed, bytes, skill: skill.clone(), was_skill });
+    read.insert(file.to_owned(), Reading { stamp, skill: skill.clone(), was_skill });
     skill
 }
 
@@ -183,23 +187,16 @@ fn was_skill(read: &BTreeMap<PathBuf, Reading>, file: &Path) -> bool {
     read.get(file).is_some_and(|reading| reading.was_skill || reading.skill.is_ok())
 }
 
-fn skill_of(file: &Path) -> Result<Skill, SkillProblem> {
-    let unreadable = |problem: io::Error| SkillProblem::Unreadable(problem.to_string());
-    let opened = File::open(file).map_err(unreadable)?;
-    let length = opened.metadata().map_err(unreadable)?.len();
-    let mut text = String::new();
-    let most = u64::try_from(MOST_BYTES).unwrap_or(u64::MAX);
-    opened.take(most + 1).read_to_string(&mut text).map_err(unreadable)?;
-    if text.len() > MOST_BYTES {
-        return Err(SkillProblem::TooLong(length));
-    }
+fn skill_of(file: &Path) -> Result<ReadSkill, SkillProblem> {
+    let SkillText { text, digest } = SkillText::read(file, Links::Follow)?;
     let folder = file.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-    Skill::read(&folder, &text)
+    Ok((Arc::new(Skill::read(&folder, &text)?), digest))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::skill::MOST_BYTES;
 
     fn write(root: &Path, name: &str, text: &str) -> PathBuf {
         let folder = root.join(name);
@@ -249,6 +246,23 @@ mod tests {
             let found = folders.read();
             assert!(found.troubles[0].was_skill && found.troubles[0].file == skills, "also the next time");
         }
+    }
+
+    /// A change by a tool that keeps the time of the file was never seen.
+    #[test]
+    fn regression_a_file_that_was_changed_under_its_old_time_and_length_is_read_anew() {
+        let root = tempfile::tempdir().unwrap();
+        let folders = SkillFolders::new(vec![root.path().to_owned()]);
+        let file = write(root.path(), "round", &skill("round", "First."));
+        let before = folders.read().skills[0].clone();
+        let other = root.path().join("other");
+        fs::write(&other, skill("round", "Other.")).unwrap();
+        let time = fs::metadata(&file).unwrap().modified().unwrap();
+        fs::File::open(&other).unwrap().set_modified(time).unwrap();
+        fs::rename(&other, &file).unwrap();
+        let after = folders.read().skills[0].clone();
+        assert_eq!(after.skill.description, "Other.");
+        assert_ne!(before.digest, after.digest);
     }
 
     #[test]

@@ -7,17 +7,20 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use cortex_protocol::skill_view::{SkillDecision, SkillStanding};
+use cortex_protocol::skill_view::{SkillDecision, SkillDigest, SkillStanding};
 use thiserror::Error;
 
 use crate::FILE;
-use crate::folders::{SkillFolders, Skills};
+use crate::file::{Links, SkillText};
+use crate::folders::{FoundSkill, SkillFolders, Skills};
 use crate::learning::Proposal;
 
 /// The folders.
 const PROPOSED: &str = "proposed";
 const ACCEPTED: &str = "accepted";
 const REJECTED: &str = "rejected";
+/// What the folder of a skill is called, behind its name, while it is being accepted.
+const BEING_ACCEPTED: &str = "being-accepted";
 /// Most proposals that wait for a person. More are not made until some are decided upon.
 const MOST_PROPOSED: usize = 20;
 
@@ -36,6 +39,11 @@ pub enum LearnedError {
         "there is no learned skill '{0}'; `cortex skill list` names all. A skill that people wrote is on while its file is there"
     )]
     Unknown(String),
+    /// Its file is not any more as it was seen.
+    #[error(
+        "the learned skill '{0}' was changed since you saw it, and is left as it is; fix: look at it again, then decide"
+    )]
+    Changed(String),
     /// It can't be used as it is.
     #[error("the learned skill '{name}' can't be used: {problem}")]
     Broken {
@@ -107,41 +115,79 @@ impl LearnedSkills {
         let folder = proposed.join(&proposal.name);
         let failed = |problem| LearnedError::Io { path: folder.clone(), problem };
         DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(failed)?;
-        // It is there as a whole or not at all.
-        let (new, file) = (folder.join("SKILL.new"), folder.join(FILE));
-        if is_there(&file) {
+        if is_there(&folder.join(FILE)) {
             return Err(LearnedError::Taken { path: folder });
         }
-        let mut written =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new).map_err(failed)?;
-        written.write_all(proposal.text.as_bytes()).and_then(|()| written.sync_all()).map_err(failed)?;
-        fs::rename(&new, &file).map_err(failed)?;
-        Ok(Some(file))
+        write_whole(&folder, &proposal.text).map(Some).map_err(failed)
     }
 
-    /// Carries out what a person says of a learned skill. Blocks.
+    /// Carries out what a person says of a learned skill, whose file had this digest when the person saw it. Blocks.
     ///
     /// # Errors
-    /// When there is none of that name, it is none any more, another one of that name is used, or its folder can't be moved.
-    pub fn decide(&self, name: &str, decision: SkillDecision) -> Result<(), LearnedError> {
-        let (from, to) = match decision {
-            SkillDecision::Accept => ([SkillStanding::Proposed, SkillStanding::Off], SkillStanding::On),
-            SkillDecision::Reject => ([SkillStanding::Proposed, SkillStanding::On], SkillStanding::Off),
-        };
-        for standing in from {
-            let skills = self.read(standing);
-            // Only what stands in a list of ours is ever made a path of.
-            if let Some(found) = skills.skills.iter().find(|found| found.skill.name == name) {
-                let Some(folder) = found.file.parent() else { continue };
-                return self.move_to(folder, to, name);
-            }
-            let of_name = |file: &Path| file.parent().and_then(Path::file_name).is_some_and(|folder| folder == name);
-            if let Some(broken) = skills.troubles.iter().find(|trouble| of_name(&trouble.file)) {
-                return Err(LearnedError::Broken { name: name.to_owned(), problem: broken.problem.clone() });
-            }
+    /// When there is none of that name, it is none any more, it was changed since it was seen, another one of that name is used, or
+    /// its folder can't be moved. Nothing has changed then.
+    pub fn decide(&self, name: &str, seen: SkillDigest, decision: SkillDecision) -> Result<(), LearnedError> {
+        let to = decision.standing();
+        let named = self.named(name, decision)?;
+        let seen_one = named.iter().find(|(_, found)| found.digest == seen);
+        let (standing, found) = seen_one.ok_or_else(|| LearnedError::Changed(name.to_owned()))?;
+        // Only what stands in a list of ours is ever made a path of.
+        match (found.file.parent(), decision) {
+            _ if *standing == to => Ok(()),
+            (Some(folder), SkillDecision::Accept) => self.accept(folder, name, seen),
+            (Some(folder), SkillDecision::Reject) => self.move_to(folder, to, name),
+            (None, _) => Err(LearnedError::Unknown(name.to_owned())),
         }
-        let is_so = self.read(to).skills.iter().any(|found| found.skill.name == name);
-        if is_so { Ok(()) } else { Err(LearnedError::Unknown(name.to_owned())) }
+    }
+
+    /// The skills of this name, with whether each is used: the one first that the decision is about where nothing else tells. There
+    /// is at least one. Blocks.
+    ///
+    /// # Errors
+    /// When there is none of that name, or none that is a skill.
+    pub fn named(&self, name: &str, decision: SkillDecision) -> Result<Vec<(SkillStanding, FoundSkill)>, LearnedError> {
+        // Last where it is when the decision was carried out already.
+        let standings = match decision {
+            SkillDecision::Accept => [SkillStanding::Proposed, SkillStanding::Off, SkillStanding::On],
+            SkillDecision::Reject => [SkillStanding::Proposed, SkillStanding::On, SkillStanding::Off],
+        };
+        let (mut named, mut broken) = (Vec::new(), None);
+        for standing in standings {
+            let Skills { skills, troubles } = self.read(standing);
+            named.extend(skills.into_iter().filter(|found| found.skill.name == name).map(|found| (standing, found)));
+            let of_name = |file: &Path| file.parent().and_then(Path::file_name).is_some_and(|folder| folder == name);
+            broken = broken.or_else(|| troubles.into_iter().find(|trouble| of_name(&trouble.file)));
+        }
+        match broken {
+            Some(broken) if named.is_empty() => {
+                Err(LearnedError::Broken { name: name.to_owned(), problem: broken.problem })
+            }
+            None if named.is_empty() => Err(LearnedError::Unknown(name.to_owned())),
+            _ => Ok(named),
+        }
+    }
+
+    /// Has a skill used: the bytes that were seen and no others, whatever somebody does to its file meanwhile.
+    fn accept(&self, folder: &Path, name: &str, seen: SkillDigest) -> Result<(), LearnedError> {
+        let to = self.accepted().join(name);
+        // After this move, nobody reaches it by the path that they know. Should the process end before the next one, it is not used,
+        // and lists name the folder as one that is not called as its skill.
+        let aside = folder.with_file_name(format!("{name}.{BEING_ACCEPTED}"));
+        if let Some(path) = [&to, &aside].into_iter().find(|path| is_there(path)) {
+            // What is used is never replaced by a namesake.
+            return Err(LearnedError::Taken { path: path.clone() });
+        }
+        let failed = |problem| LearnedError::Io { path: folder.to_owned(), problem };
+        fs::rename(folder, &aside).map_err(failed)?;
+        let accepted = own_text(&aside, name, seen).and_then(|text| {
+            // Whoever has the file open, or has another name of it, keeps the old one.
+            write_whole(&aside, &text).map_err(failed)?;
+            self.move_to(&aside, SkillStanding::On, name)
+        });
+        if accepted.is_err() && is_there(&aside) {
+            fs::rename(&aside, folder).map_err(|problem| LearnedError::Io { path: aside, problem })?;
+        }
+        accepted
     }
 
     fn move_to(&self, folder: &Path, standing: SkillStanding, name: &str) -> Result<(), LearnedError> {
@@ -151,7 +197,6 @@ impl LearnedSkills {
         DirBuilder::new().recursive(true).mode(0o700).create(&above).map_err(failed)?;
         if is_there(&to) {
             if standing == SkillStanding::On {
-                // What is used is never replaced by a namesake.
                 return Err(LearnedError::Taken { path: to });
             }
             // A no must not fail because of an earlier one, which is kept aside.
@@ -202,115 +247,35 @@ impl LearnedSkills {
     }
 }
 
+/// The text of a skill, if it is the one that was seen, and lies in a folder and a file of its own.
+fn own_text(folder: &Path, name: &str, seen: SkillDigest) -> Result<String, LearnedError> {
+    let broken = |problem: String| LearnedError::Broken { name: name.to_owned(), problem };
+    let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|about| about.is_symlink());
+    if is_link(folder) || is_link(&folder.join(FILE)) {
+        let problem = "its folder or its file is a link, behind which it may change; fix: put a copy in its place";
+        return Err(broken(problem.to_owned()));
+    }
+    let SkillText { text, digest } =
+        SkillText::read(&folder.join(FILE), Links::Refuse).map_err(|problem| broken(problem.to_string()))?;
+    if digest == seen { Ok(text) } else { Err(LearnedError::Changed(name.to_owned())) }
+}
+
+/// Writes the file of a skill, and says where. It is there as a whole or not at all, and is a new one.
+fn write_whole(folder: &Path, text: &str) -> io::Result<PathBuf> {
+    let (new, file) = (folder.join("SKILL.new"), folder.join(FILE));
+    if is_there(&new) {
+        fs::remove_file(&new)?;
+    }
+    let mut written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+    written.write_all(text.as_bytes()).and_then(|()| written.sync_all())?;
+    fs::rename(&new, &file)?;
+    Ok(file)
+}
+
 /// Whether there is anything, also a link that leads nowhere.
 fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn proposal(name: &str) -> Proposal {
-        Proposal { name: name.to_owned(), text: format!("---\nname: {name}\ndescription: Learned.\n---\nSo.\n") }
-    }
-
-    fn names(learned: &LearnedSkills, standing: SkillStanding) -> Vec<String> {
-        learned.read(standing).skills.iter().map(|found| found.skill.name.clone()).collect()
-    }
-
-    #[test]
-    fn a_proposal_is_used_after_a_yes_and_not_after_a_no() {
-        let root = tempfile::tempdir().unwrap();
-        let learned = LearnedSkills::new(root.path().join("skills"));
-        let used = SkillFolders::new(vec![learned.accepted()]);
-        learned.propose(&proposal("round")).unwrap().expect("a file");
-        assert!(used.read().skills.is_empty(), "a proposal is not used");
-        learned.decide("round", SkillDecision::Accept).unwrap();
-        assert_eq!(used.read().skills.len(), 1);
-        learned.decide("round", SkillDecision::Accept).unwrap();
-        learned.decide("round", SkillDecision::Reject).unwrap();
-        assert!(used.read().skills.is_empty());
-        assert_eq!(names(&learned, SkillStanding::Off), ["round"]);
-        learned.decide("round", SkillDecision::Accept).unwrap();
-        assert!(
-            used.read().skills.len() == 1 && names(&learned, SkillStanding::Off).is_empty(),
-            "people change their minds"
-        );
-        assert!(learned.forget(Some("round")).unwrap() && used.read().skills.is_empty());
-        assert!(!learned.forget(None).unwrap());
-    }
-
-    #[test]
-    fn what_is_no_learned_skill_is_neither_moved_nor_used() {
-        let root = tempfile::tempdir().unwrap();
-        let learned = LearnedSkills::new(root.path().join("skills"));
-        learned.propose(&proposal("round")).unwrap().expect("a file");
-        fs::create_dir_all(root.path().join("elsewhere")).unwrap();
-        for name in ["tour", "", "..", "../elsewhere", "round/../round", "/etc"] {
-            let refused = learned.decide(name, SkillDecision::Accept).expect_err(name);
-            assert!(matches!(refused, LearnedError::Unknown(_)), "{refused}");
-            assert!(!learned.forget(Some(name)).unwrap());
-        }
-        assert!(root.path().join("elsewhere").is_dir());
-        fs::write(root.path().join("skills/proposed/round").join(FILE), "broken").unwrap();
-        let refused = learned.decide("round", SkillDecision::Accept).expect_err("broken").to_string();
-        assert!(refused.contains("it does not begin with a line '---'"), "{refused}");
-        assert!(names(&learned, SkillStanding::On).is_empty());
-    }
-
-    /// The file that a person was editing was overwritten, and the one that was used was removed.
-    #[test]
-    fn regression_what_a_person_wrote_is_neither_overwritten_nor_replaced_by_a_namesake() {
-        let root = tempfile::tempdir().unwrap();
-        let learned = LearnedSkills::new(root.path().to_owned());
-        let file = learned.propose(&proposal("round")).unwrap().expect("a file");
-        fs::write(&file, "half a sentence").unwrap();
-        assert!(learned.used_names().contains("round"));
-        let refused = learned.propose(&proposal("round")).expect_err("it is being edited");
-        assert!(matches!(refused, LearnedError::Taken { .. }), "{refused}");
-        assert_eq!(fs::read_to_string(&file).unwrap(), "half a sentence");
-
-        let mine = learned.accepted().join("tour");
-        fs::create_dir_all(&mine).unwrap();
-        fs::write(mine.join(FILE), "mine").unwrap();
-        learned.propose(&proposal("tour")).unwrap().expect("a file");
-        let refused = learned.decide("tour", SkillDecision::Accept).expect_err("a namesake is used");
-        assert!(matches!(refused, LearnedError::Taken { .. }), "{refused}");
-        assert!(learned.withdraw("tour").unwrap() && names(&learned, SkillStanding::Proposed).is_empty());
-        assert_eq!(fs::read_to_string(mine.join(FILE)).unwrap(), "mine", "also not by what is withdrawn");
-    }
-
-    #[test]
-    fn a_no_holds_also_where_there_was_one_before() {
-        let root = tempfile::tempdir().unwrap();
-        let learned = LearnedSkills::new(root.path().to_owned());
-        for _ in 0..2 {
-            learned.propose(&proposal("round")).unwrap().expect("a file");
-            learned.decide("round", SkillDecision::Reject).unwrap();
-        }
-        assert_eq!(names(&learned, SkillStanding::Off), ["round"]);
-        assert!(root.path().join("rejected/round.1").join(FILE).is_file());
-    }
-
-    /// Nothing at all was forgotten.
-    #[test]
-    fn regression_a_plain_file_among_the_proposals_does_not_stop_that_they_are_forgotten() {
-        let root = tempfile::tempdir().unwrap();
-        let learned = LearnedSkills::new(root.path().to_owned());
-        learned.propose(&proposal("round")).unwrap().expect("a file");
-        let note = root.path().join("proposed/a-note");
-        fs::write(&note, "a note").unwrap();
-        assert!(learned.forget(None).unwrap() && note.is_file());
-        assert!(names(&learned, SkillStanding::Proposed).is_empty());
-    }
-
-    #[test]
-    fn proposals_wait_in_a_bounded_number() {
-        let root = tempfile::tempdir().unwrap();
-        let learned = LearnedSkills::new(root.path().to_owned());
-        let written =
-            (0..30).filter(|number| learned.propose(&proposal(&format!("r{number}"))).unwrap().is_some()).count();
-        assert_eq!(written, MOST_PROPOSED);
-    }
-}
+mod tests;

@@ -12,6 +12,7 @@
 //! - [`propose`]: a skill that is learned from what was done; [`LearnedSkills`]: such skills, and whether they are used;
 //! - [`SkillsForPeople`]: all of them, for people.
 
+mod file;
 mod folders;
 #[cfg(test)]
 mod fuzzed;
@@ -24,6 +25,7 @@ mod people;
 mod ranking;
 mod skill;
 mod source;
+mod stamp;
 mod tools;
 mod triggers;
 mod words;

@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cortex_protocol::skill_view::SkillCounts;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use crate::stamp::Stamp;
 
 /// Most bytes of the file, and most skills in it: more than are read of all folders.
 const MOST_BYTES: u64 = 1 << 20;
@@ -259,9 +261,6 @@ struct Seen {
     outcomes: Arc<Outcomes>,
 }
 
-/// By what a changed file is known: its number, its bytes and when it was changed.
-type Stamp = (u64, u64, i64, i64);
-
 impl OutcomeFile {
     /// The outcomes in this file, which need not exist yet.
     #[must_use]
@@ -279,7 +278,7 @@ impl OutcomeFile {
     #[must_use]
     pub fn known(&self) -> Arc<Outcomes> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let stamp = fs::metadata(&*self.path).ok().map(|about| stamp(&about));
+        let stamp = fs::metadata(&*self.path).ok().map(|about| Stamp::of(&about));
         match (seen.as_ref(), stamp) {
             (_, None) => return Arc::default(),
             (Some(seen), Some(stamp)) if seen.stamp == stamp => return Arc::clone(&seen.outcomes),
@@ -367,10 +366,6 @@ impl OutcomeFile {
         file.write_all(&written).and_then(|()| file.sync_all()).map_err(failed)?;
         fs::rename(&new, &*self.path).map_err(failed)
     }
-}
-
-fn stamp(about: &fs::Metadata) -> Stamp {
-    (about.ino(), about.len(), about.mtime(), about.mtime_nsec())
 }
 
 #[cfg(test)]

@@ -115,13 +115,14 @@ mod tests {
     use std::sync::Arc;
 
     use cortex_protocol::TaskClass;
+    use cortex_protocol::skill_view::SkillDigest;
 
     use super::*;
     use crate::{Skill, SkillOutcome};
 
     fn skill(name: &str, trigger: &str) -> FoundSkill {
         let text = format!("---\nname: {name}\ndescription: Does it.\nmetadata:\n  {trigger}\n---\nSo it is done.\n");
-        FoundSkill { skill: Arc::new(Skill::read(name, &text).unwrap()), file: PathBuf::new() }
+        FoundSkill { skill: Arc::new(Skill::read(name, &text).unwrap()), file: PathBuf::new(), digest: SkillDigest(0) }
     }
 
     fn names(skills: &[FoundSkill], task: &str, outcomes: &Outcomes) -> Vec<String> {

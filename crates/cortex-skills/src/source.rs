@@ -160,6 +160,8 @@ fn passage(found: &FoundSkill, relevance: f64, procedure: Vec<String>) -> Contex
 mod tests {
     use std::path::PathBuf;
 
+    use cortex_protocol::skill_view::SkillDigest;
+
     use super::*;
     use crate::Skill;
     use crate::outcomes::Outcomes;
@@ -167,7 +169,7 @@ mod tests {
 
     fn skill(name: &str, description: &str, rest: &str) -> FoundSkill {
         let text = format!("---\nname: {name}\ndescription: {description}\n{rest}");
-        FoundSkill { skill: Arc::new(Skill::read(name, &text).unwrap()), file: PathBuf::new() }
+        FoundSkill { skill: Arc::new(Skill::read(name, &text).unwrap()), file: PathBuf::new(), digest: SkillDigest(0) }
     }
 
     fn found(task: &str) -> Vec<(String, PassageKind)> {

@@ -84,6 +84,8 @@ impl ToolProvider for SkillTools {
 mod tests {
     use std::path::PathBuf;
 
+    use cortex_protocol::skill_view::SkillDigest;
+
     use super::*;
     use crate::Skill;
 
@@ -91,7 +93,7 @@ mod tests {
     fn a_skill_is_read_by_its_name_and_a_wrong_name_is_answered_with_the_right_ones() {
         let text = "---\nname: water-plants\ndescription: Waters the plants.\n---\nOnly the pots.\n";
         let skill = Arc::new(Skill::read("water-plants", text).expect("a skill"));
-        let skills = [FoundSkill { skill, file: PathBuf::new() }];
+        let skills = [FoundSkill { skill, file: PathBuf::new(), digest: SkillDigest(0) }];
         let read = told(&skills, "water-plants");
         assert_eq!(read.value["text"], "Waters the plants.\n\nOnly the pots.");
         let wrong = told(&skills, "water-plant");

@@ -45,7 +45,7 @@ pub(crate) enum ErrorKind {
     Unavailable,
     /// The person looked at an old picture of the robot.
     Stale,
-    /// The robot is not any more as the person saw it.
+    /// The robot, or what the request is about, is not any more as the person saw it.
     Changed,
 }
 
@@ -98,6 +98,7 @@ impl From<CommandError> for ApiError {
             CommandErrorKind::NotFound => ErrorKind::NotFound,
             CommandErrorKind::Invalid => ErrorKind::Invalid,
             CommandErrorKind::Refused => ErrorKind::Refused,
+            CommandErrorKind::Changed => ErrorKind::Changed,
             CommandErrorKind::Busy => ErrorKind::Busy,
             // A kind that is not known here is at least no success.
             _ => ErrorKind::Unavailable,

@@ -23,7 +23,7 @@ use crate::login::{LogIn, LoggedIn, NewPairing, PairingCode};
 use crate::memory::{Correction, ToForget};
 use crate::robot::{NewValue, Scene};
 use crate::seen::Seen;
-use crate::skills::{Deciding, Identity};
+use crate::skills::{CountsToForget, Deciding, Identity, WholeText};
 use crate::webhooks::incoming::GivenTask;
 
 /// `GET /api/v1/openapi.json`.
@@ -232,9 +232,17 @@ fn add_skills(document: &mut Document) {
     let answer = document.json::<SkillsView>();
     let what = "The skills: those that are on, that are proposed, and that are off, with what came of their tasks.";
     document.add("get", "/api/v1/skills", watch, what, Nothing, answer);
+    let answer = document.json::<WholeText>();
+    let what = "The whole file of a skill, as it was listed. 412 'changed' where it is another one by now.";
+    document.add("get", "/api/v1/skills/text", watch, what, Nothing, answer);
+    document.add_query("/api/v1/skills/text", "name", "The name of the skill.", "string");
+    document.add_query("/api/v1/skills/text", "digest", "Its digest, as it was listed.", "string");
     let body = document.json::<Deciding>();
-    let what = "Says whether a skill is used that the robot has learned.";
+    let what = "Says whether a skill is used that the robot has learned. 412 'changed' where it is not any more as it was seen.";
     document.add("post", "/api/v1/skills/decide", "the role administer", what, body, Nothing);
+    let body = document.json::<CountsToForget>();
+    let what = "Forgets what is counted of the tasks of a skill, or of all skills. The skills stay.";
+    document.add("post", "/api/v1/skills/forget", "the role administer", what, body, Nothing);
 }
 
 fn add_actions(document: &mut Document) {

@@ -54,7 +54,9 @@ pub(crate) fn router(site: Arc<Site>) -> Router {
         .route("/memory/forget", post(memory::forget))
         .route("/identity", get(skills::identity))
         .route("/skills", get(skills::skills))
+        .route("/skills/text", get(skills::text))
         .route("/skills/decide", post(skills::decide))
+        .route("/skills/forget", post(skills::forget))
         .route("/openapi.json", get(openapi::document));
     Router::new()
         .route("/", get(pages::page))

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use cortex_core::{
     CONTROL_LEASE, ClientPort, ControlLoss, ControlPort, EventStream, EventWindow, IncidentPort, LogPort, LogStream,
-    OperatorPort, OverviewStream, RobotPort, control,
+    OperatorPort, OverviewStream, RobotPort, SkillPort, control,
 };
 use cortex_protocol::event::{EventData, SPEC_VERSION};
 use cortex_protocol::overview::{OVERVIEW_VERSION, Overview};
@@ -40,6 +40,8 @@ pub(crate) struct ScriptedPort {
     pub(crate) window: Mutex<Option<Vec<CloudEvent>>>,
     /// What is kept for an incident.
     pub(crate) incident: Mutex<Option<Arc<dyn IncidentPort>>>,
+    /// The skills of the robot. None: it uses none.
+    pub(crate) skills: Mutex<Option<Arc<dyn SkillPort>>>,
     /// The log of the robot's nodes. None: it is not read.
     pub(crate) log: Option<Arc<ScriptedLog>>,
     /// Whether the next task is refused because there is too much to do.
@@ -104,6 +106,7 @@ impl ScriptedPort {
             tape: Mutex::default(),
             window: Mutex::default(),
             incident: Mutex::default(),
+            skills: Mutex::default(),
             log: Some(Arc::new(ScriptedLog { lines: Mutex::default(), newest: broadcast::Sender::new(20_000) })),
             is_busy: AtomicBool::new(false),
             refills: AtomicUsize::new(0),
@@ -324,6 +327,10 @@ impl OperatorPort for ScriptedPort {
 
     fn incident(&self) -> Option<Arc<dyn IncidentPort>> {
         self.incident.lock().unwrap().clone()
+    }
+
+    fn skills(&self) -> Option<Arc<dyn SkillPort>> {
+        self.skills.lock().unwrap().clone()
     }
 
     async fn window(&self, _: &MissionId, _: EventWindow) -> Result<Option<Vec<CloudEvent>>, CommandError> {

@@ -134,23 +134,6 @@ async fn whoever_watches_may_stop_the_robot_and_not_resume_it() {
 }
 
 #[tokio::test]
-async fn only_who_administers_says_whether_a_learned_skill_is_used() {
-    let server = TestServer::start();
-    for (role, refused) in [
-        (Role::Watch, (403, "forbidden".to_owned())),
-        (Role::Operate, (403, "forbidden".to_owned())),
-        // This robot has no skills.
-        (Role::Administer, (404, "not_found".to_owned())),
-    ] {
-        let token = server.log_in(&format!("{role:?}"), role).await;
-        let body = json!({"seen": server.seen().await, "name": "learned-tour", "decision": "accept"});
-        let request = server.post("/api/v1/skills/decide").bearer_auth(&token).json(&body);
-        assert_eq!(refusal(request).await, refused, "{role:?}");
-    }
-    assert!(log().contains("accept the learned skill"), "{}", log());
-}
-
-#[tokio::test]
 async fn a_command_that_has_not_begun_is_refused_when_its_session_ends() {
     let server = TestServer::start();
     server.port.ready.send_replace(false);

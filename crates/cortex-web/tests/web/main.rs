@@ -20,6 +20,7 @@ mod live;
 mod logs;
 mod missions;
 mod robot;
+mod skills;
 mod stop;
 mod tls;
 mod trust;
