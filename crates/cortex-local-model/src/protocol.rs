@@ -201,6 +201,9 @@ pub struct Done {
     pub prompt_ms: f64,
     /// For the reply, in milliseconds.
     pub reply_ms: f64,
+    /// The tools whose calls the engine could not hold to all that their schemas ask for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loosened: Vec<String>,
 }
 
 /// Why a reply ended.

@@ -108,3 +108,66 @@ fn each_reply_of_random_weights_is_words_calls_or_a_decision() {
     let count = asked(file.path(), OF_RANDOM_WEIGHTS, 200);
     assert!(count.calls + count.decisions > OF_RANDOM_WEIGHTS / 4, "{count:?}");
 }
+
+/// Schemas that llama.cpp can't express, or only at a length that its sampler refuses.
+fn hostile() -> Vec<Tool> {
+    let of = |name: &str, argument: Value| {
+        tool(
+            name,
+            json!({"type": "object", "properties": {"x": argument}, "required": ["x"], "additionalProperties": false}),
+        )
+    };
+    let itself = json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/a"}}, "required": ["x"],
+        "$defs": {"a": {"$ref": "#/$defs/a"}}});
+    let deep = (0..40).fold(
+        json!({"type": "string", "maxLength": 60}),
+        |inner, _| json!({"type": "array", "maxItems": 60, "items": inner}),
+    );
+    let choices: Vec<String> = (0..3_000).map(|number| format!("place {number}")).collect();
+    vec![
+        of("hostile-long", json!({"type": "string", "minLength": 5_000, "maxLength": 100_000})),
+        of("hostile-list", json!({"type": "array", "minItems": 3_000, "items": {"type": "integer"}})),
+        of("hostile-pattern", json!({"type": "string", "pattern": "^(?=(a+)+$)\\\\p{L}{1,99999}$"})),
+        of("hostile-nowhere", json!({"$ref": "#/nowhere"})),
+        of("hostile-elsewhere", json!({"$ref": "https://schemas.example/place.json"})),
+        of("hostile-kind", json!({"type": "portrait"})),
+        of("hostile-number", json!({"type": "integer", "minimum": -1e300, "maximum": 1e300})),
+        tool("hostile-itself", itself),
+        of("hostile-deep", deep),
+        of("hostile-choices", json!({"enum": choices})),
+    ]
+}
+
+/// One tool whose schema can't be expressed left the model without any tools.
+#[test]
+fn regression_a_hostile_schema_costs_only_its_own_tool() {
+    let file = model_file::file(&model_file::bytes("llama"));
+    let (mut program, _) = Program::with(file.path());
+    let ordinary = tools();
+    for alone in hostile() {
+        let offered: Vec<Tool> = ordinary.iter().cloned().chain([alone.clone()]).collect();
+        let ask = words(&[(Role::User, "Go on.")], 40);
+        let reply = program.answer(Ask { tools: offered, temperature: 1.0, ..ask });
+        println!("{}: held to less: {:?}", alone.name, reply.done.loosened);
+        let others: Vec<&String> = reply.done.loosened.iter().filter(|name| **name != alone.name).collect();
+        assert!(others.is_empty(), "{} costs {others:?}", alone.name);
+    }
+    let offered: Vec<Tool> = ordinary.iter().cloned().chain(hostile()).collect();
+    let schema = shape::schema(&ordinary, None).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let mut held = 0;
+    for turn in 0..60 {
+        let ask = words(&[(Role::User, &format!("Task {turn}"))], 300);
+        let answer = json!({"type": "object", "properties": {}, "additionalProperties": false});
+        let reply = program.answer(Ask { tools: offered.clone(), answer: Some(answer), temperature: 1.5, ..ask });
+        assert!(reply.done.loosened.iter().all(|name| name.starts_with("hostile-")), "{:?}", reply.done.loosened);
+        assert!(reply.done.loosened.len() >= 4, "{:?}", reply.done.loosened);
+        let Ok(Value::Array(calls)) = serde_json::from_str::<Value>(&reply.text) else { continue };
+        let hostile = |call: &Value| call["name"].as_str().is_some_and(|name| name.starts_with("hostile-"));
+        for call in calls.iter().filter(|call| !hostile(call)) {
+            assert!(validator.is_valid(&json!([call])), "{call}");
+            held += 1;
+        }
+    }
+    assert!(held > 0, "no ordinary tool was called in a reply that ended");
+}

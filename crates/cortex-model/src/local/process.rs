@@ -4,7 +4,7 @@
 //! makes no sense or belongs to no request ends it. So does a request that was cancelled and goes on. Where the process ends,
 //! all who wait for it hear so at once.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,6 +35,8 @@ const WAITING_PIECES: usize = 64;
 /// Questions that wait to be taken, and lines that wait for a process that does not read.
 const WAITING_QUESTIONS: usize = 16;
 const WAITING_LINES: usize = 4;
+/// Most tools of which the log says that their calls may not fit.
+const MOST_LOOSENED: usize = 256;
 /// For a process that has closed its output to end by itself, and for its last words.
 const END_TIMEOUT: Duration = Duration::from_millis(200);
 /// Lines of its standard error that are kept, and most bytes of one.
@@ -96,6 +98,7 @@ pub(super) fn start(
         last_words,
         settings: settings.clone(),
         asked: 0,
+        loosened: BTreeSet::new(),
     };
     let load = Load {
         version: VERSION,
@@ -165,6 +168,8 @@ struct Process {
     settings: LocalSettings,
     /// The number of the last request.
     asked: u64,
+    /// The tools of which the log says that their calls may not fit.
+    loosened: BTreeSet<String>,
 }
 
 impl Process {
@@ -256,9 +261,26 @@ impl Process {
                     // Nobody may be there any more: the next turn finds that.
                     drop(events.send(Event::Piece(piece.text)).await);
                 }
-                FromModel::Done(done) if done.id == id => return Ok(Ok(done)),
+                FromModel::Done(done) if done.id == id => {
+                    self.log_loosened(&done.loosened);
+                    return Ok(Ok(done));
+                }
                 FromModel::Failed(failed) if failed.id == id => return Ok(Err(told(failed.problem))),
                 _ => return Err(nonsense("it answers what it was not asked")),
+            }
+        }
+    }
+
+    /// Says once of each tool that its calls may not fit.
+    fn log_loosened(&mut self, tools: &[String]) {
+        for tool in tools.iter().take(MOST_LOOSENED) {
+            let tool = shown(tool);
+            if self.loosened.len() < MOST_LOOSENED && self.loosened.insert(tool.clone()) {
+                tracing::warn!(
+                    tool,
+                    "llama.cpp can't express all of this tool's JSON Schema: the local model may call it with arguments that do \
+                     not fit, which Cortex refuses; a simpler schema (shorter texts and lists, no pattern) helps"
+                );
             }
         }
     }

@@ -103,7 +103,8 @@ mod tests {
     }
 
     fn done(finish: Finish) -> Done {
-        Done { id: 1, finish, prompt_tokens: 20, kept_tokens: 0, reply_tokens: 5, prompt_ms: 1.0, reply_ms: 1.0 }
+        let (prompt_ms, reply_ms, loosened) = (1.0, 1.0, Vec::new());
+        Done { id: 1, finish, prompt_tokens: 20, kept_tokens: 0, reply_tokens: 5, prompt_ms, reply_ms, loosened }
     }
 
     fn reply(text: &str, finish: Finish) -> Result<ChatReply, String> {

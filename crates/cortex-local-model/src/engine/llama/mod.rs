@@ -139,7 +139,10 @@ impl Engine {
             reply_tokens: 0,
             prompt_ms: 0.0,
             reply_ms: 0.0,
+            loosened: sampling.loosened().to_vec(),
         };
+        // What llama.cpp said of grammars that it can't use is no failure.
+        log::forget();
         let is_read = self.read(tokens.get(kept..).unwrap_or_default(), || cancelled.is(ask.id))?;
         done.prompt_ms = milliseconds(began.elapsed());
         if !is_read {

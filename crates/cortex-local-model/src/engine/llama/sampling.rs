@@ -22,13 +22,14 @@ const CANDIDATES: i32 = 40;
 pub(super) struct Sampling {
     grammar: LlamaSampler,
     choice: LlamaSampler,
+    /// Tools of which the grammar does not hold all that their schemas ask for.
+    loosened: Vec<String>,
 }
 
 impl Sampling {
     pub(super) fn new(model: &LlamaModel, ask: &Ask, seed: u32) -> Result<Self, Problem> {
-        let rules = grammar::of(ask)?;
-        let grammar = LlamaSampler::grammar(model, &rules, grammar::ROOT)
-            .map_err(|error| failed(&format!("the grammar of the tools can't be used: {error}")))?;
+        let compile = |rules: &str| LlamaSampler::grammar(model, rules, grammar::ROOT).ok();
+        let (grammar, loosened) = grammar::usable(ask, compile)?;
         let choice = if ask.temperature > 0.0 {
             LlamaSampler::chain_simple([
                 LlamaSampler::top_k(CANDIDATES),
@@ -39,7 +40,11 @@ impl Sampling {
         } else {
             LlamaSampler::greedy()
         };
-        Ok(Self { grammar, choice })
+        Ok(Self { grammar, choice, loosened })
+    }
+
+    pub(super) fn loosened(&self) -> &[String] {
+        &self.loosened
     }
 
     /// Chooses the next token.
