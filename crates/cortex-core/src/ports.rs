@@ -172,6 +172,15 @@ pub trait ChatModel: Send + Sync {
         false
     }
 
+    /// Begins what a first request would have to wait for, such as to load a file, and waits for it. A model that needs nothing
+    /// of the kind does nothing. Dropping the future stops nothing.
+    ///
+    /// # Errors
+    /// When it can't be got ready; a request would fail for the same reason.
+    async fn prepare(&self) -> Result<(), ModelError> {
+        Ok(())
+    }
+
     /// Answers one request. The `listener` gets the text of the answer while it arrives, from models that stream; only the
     /// returned reply counts.
     ///

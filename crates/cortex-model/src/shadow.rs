@@ -21,6 +21,10 @@ impl ChatModel for Shadowed {
         self.0.reads_every_tool()
     }
 
+    async fn prepare(&self) -> Result<(), ModelError> {
+        self.0.prepare().await
+    }
+
     async fn chat_streaming(
         &self,
         request: &ChatRequest,

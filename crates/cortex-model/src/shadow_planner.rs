@@ -148,6 +148,11 @@ impl ChatModel for ShadowPlanned {
         self.planner.reads_every_tool()
     }
 
+    async fn prepare(&self) -> Result<(), ModelError> {
+        let (planner, second) = tokio::join!(self.planner.prepare(), self.second.prepare());
+        planner.and(second)
+    }
+
     async fn chat_streaming(&self, request: &ChatRequest, listener: Arc<dyn ReplyListener>) -> Answer {
         // Where there are no tools, nothing can be planned.
         if request.purpose != Purpose::Plan || request.tools.is_empty() {

@@ -200,7 +200,7 @@ impl Cortex {
             wanted.layers.set.retain(|(earlier, _)| earlier != name);
             wanted.layers.set.push((name.clone(), value));
         }
-        let resolved = self.apply(&wanted)?;
+        let (resolved, _) = self.apply(&wanted)?;
         if changed.contains_key("log_level") {
             logging::set(resolved.log_level);
         }
@@ -208,14 +208,14 @@ impl Cortex {
         Ok(())
     }
 
-    /// Has the next mission begin with what the sources say.
-    fn apply(&self, sources: &Sources) -> anyhow::Result<Resolved> {
+    /// Has the next mission begin with what the sources say. Returns that, and the model.
+    fn apply(&self, sources: &Sources) -> anyhow::Result<(Resolved, Arc<dyn ChatModel>)> {
         let resolved = sources.resolve()?;
         let model = self.models.of(&resolved)?;
         *self.label.lock().unwrap_or_else(PoisonError::into_inner) = model.label();
         let config = resolved.runtime.clone();
         self.runtime.reconfigure(Settings {
-            model,
+            model: Arc::clone(&model),
             model_timeout: config.model_timeout,
             identity: config.identity,
             limits: config.limits,
@@ -223,14 +223,17 @@ impl Cortex {
             policy: config.policy,
             approval: config.approval,
         });
-        Ok(resolved)
+        Ok((resolved, model))
     }
 
     fn configure(&self) -> Outcome {
         // Held, so that what is set meanwhile is not undone.
         let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         match self.apply(&sources) {
-            Ok(_) => Outcome::Success,
+            Ok((_, model)) => {
+                tokio::spawn(prepare(model));
+                Outcome::Success
+            }
             Err(problem) => {
                 tracing::error!("Cortex can't be configured: {problem:#}");
                 Outcome::Failure
@@ -287,6 +290,13 @@ impl Managed for Cortex {
 
     async fn let_go(&self) {
         self.rest(UNCONFIGURED).await;
+    }
+}
+
+/// Has a model loaded before the first task asks for it. Tasks are taken meanwhile.
+async fn prepare(model: Arc<dyn ChatModel>) {
+    if let Err(error) = model.prepare().await {
+        tracing::warn!("the model {} is not ready: {error}", model.label());
     }
 }
 

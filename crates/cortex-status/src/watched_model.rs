@@ -76,10 +76,14 @@ impl ModelWatch {
             }
             Err(error) => {
                 figures.errors += 1;
-                let message = capped(&error.to_string(), ERROR_CHARACTERS);
-                figures.last_error = Some(ModelErrorOverview { message, at_ms: now_ms(), is_over: false });
+                figures.last_error = Some(told(error));
             }
         }
+    }
+
+    /// Notes why the model is not ready, before anything was asked.
+    fn note_not_ready(&self, error: &ModelError) {
+        self.figures().last_error = Some(told(error));
     }
 
     fn figures(&self) -> MutexGuard<'_, ModelOverview> {
@@ -102,6 +106,11 @@ fn note_opinion(overview: &mut SecondModelOverview, second: &SecondOpinion) {
     }
 }
 
+fn told(error: &ModelError) -> ModelErrorOverview {
+    let message = capped(&error.to_string(), ERROR_CHARACTERS);
+    ModelErrorOverview { message, at_ms: now_ms(), is_over: false }
+}
+
 /// A model whose requests are counted.
 struct WatchedModel {
     inner: Arc<dyn ChatModel>,
@@ -116,6 +125,14 @@ impl ChatModel for WatchedModel {
 
     fn reads_every_tool(&self) -> bool {
         self.inner.reads_every_tool()
+    }
+
+    async fn prepare(&self) -> Result<(), ModelError> {
+        let prepared = self.inner.prepare().await;
+        if let Err(error) = &prepared {
+            self.watch.note_not_ready(error);
+        }
+        prepared
     }
 
     async fn chat_streaming(

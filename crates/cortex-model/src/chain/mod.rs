@@ -151,6 +151,19 @@ impl ChatModel for Chain {
         self.planning.iter().find(open).is_some_and(|link| link.model.reads_every_tool())
     }
 
+    /// Each of them, one after the other. One that can't be got ready is left alone for a while.
+    async fn prepare(&self) -> Result<(), ModelError> {
+        let mut prepared = Ok(());
+        let is_new = |link: &&Arc<Link>| !self.planning.iter().any(|other| Arc::ptr_eq(link, other));
+        for link in self.planning.iter().chain(self.confirming.iter().filter(is_new)) {
+            if let Err(error) = link.model.prepare().await {
+                Passage { link, is_over: false }.failed(&error);
+                prepared = prepared.and(Err(error));
+            }
+        }
+        prepared
+    }
+
     async fn chat_streaming(
         &self,
         request: &ChatRequest,

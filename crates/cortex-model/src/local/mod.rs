@@ -43,7 +43,7 @@ const TOLD_CHARACTERS: usize = 300;
 /// Bytes of a token, about.
 const TOKEN_BYTES: usize = 4;
 
-/// A model in a file. Its process is started by the first request, and ends with this value.
+/// A model in a file. Its process is started by [`prepare`](ChatModel::prepare) or the first request, and ends with this value.
 ///
 /// Dropping the future of [`chat`](ChatModel::chat) cancels the request; a process that does not stop at once is killed.
 pub struct LocalModel {
@@ -84,7 +84,7 @@ impl LocalModel {
             }
             let process = self.running()?;
             let (events, receiver) = process::events();
-            if process.send(Question { ask: prompt::ask(0, request), events }).await.is_ok() {
+            if process.send(Question { ask: Some(prompt::ask(0, request)), events }).await.is_ok() {
                 return Ok(receiver);
             }
             // It has ended between the two: from now on there is a pause.
@@ -132,6 +132,7 @@ impl LocalModel {
                         listener.on_text(text.trim_end());
                     }
                 }
+                Event::Loaded => {}
                 Event::Ended(done) => {
                     let read = reply::read(&text, &done?, request);
                     return read.map_err(|reply::Unreadable(problem)| failure(ModelErrorKind::BadReply, problem, ""));
@@ -146,6 +147,19 @@ impl LocalModel {
 impl ChatModel for LocalModel {
     fn label(&self) -> String {
         self.label.clone()
+    }
+
+    /// Starts the process, and waits until the model is loaded.
+    async fn prepare(&self) -> Result<(), ModelError> {
+        let ended =
+            || failure(ModelErrorKind::ServerFailed, "the process of the local model has ended while it loaded", "");
+        let (events, mut receiver) = process::events();
+        self.running()?.send(Question { ask: None, events }).await.map_err(|_| ended())?;
+        match receiver.recv().await {
+            Some(Event::Loaded) => Ok(()),
+            Some(Event::Ended(Err(error))) => Err(error),
+            Some(Event::Piece(_) | Event::Ended(Ok(_))) | None => Err(ended()),
+        }
     }
 
     async fn chat_streaming(

@@ -45,14 +45,16 @@ const ERROR_LINE_BYTES: usize = 4_096;
 
 /// One request to the process.
 pub(super) struct Question {
-    /// Its number is given by the task.
-    pub(super) ask: Ask,
+    /// Its number is given by the task. None: only whether the model is loaded.
+    pub(super) ask: Option<Ask>,
     pub(super) events: mpsc::Sender<Event>,
 }
 
 /// What comes of it, in this order: pieces, and an end. Without an end, the process has ended.
 pub(super) enum Event {
     Piece(String),
+    /// The model is loaded; the only one to a question that asks nothing else.
+    Loaded,
     Ended(Result<Done, ModelError>),
 }
 
@@ -201,6 +203,11 @@ impl Process {
             if events.is_closed() {
                 continue;
             }
+            let Some(ask) = ask else {
+                // Nobody may be there any more.
+                drop(events.send(Event::Loaded).await);
+                continue;
+            };
             *unanswered = Some(events.clone());
             let answer = self.answer(ask, &events).await?;
             *unanswered = None;

@@ -50,6 +50,26 @@ async fn a_model_that_can_not_be_loaded_is_left_alone_and_the_next_one_answers()
     assert_eq!(scripted.started().len(), 1);
 }
 
+/// Cortex has the model loaded when it starts, so that the first task need not wait, and whoever looks at it hears of a failure.
+#[tokio::test]
+async fn a_model_is_loaded_before_it_is_asked() {
+    let scripted = Scripted::new("answers");
+    let models = build_set(&set(&scripted)).unwrap();
+    timeout(LIMIT, models.prepare()).await.unwrap().unwrap();
+    assert_eq!(scripted.started().len(), 1);
+    let reply = timeout(LIMIT, models.chat(&request("Say hello."))).await.unwrap().unwrap();
+    assert_eq!(reply.used.map(|used| used.model).as_deref(), Some("local"));
+    assert_eq!(scripted.started().len(), 1, "the same process answers");
+
+    let scripted = Scripted::new("refuses");
+    let models = build_set(&set(&scripted)).unwrap();
+    let error = timeout(LIMIT, models.prepare()).await.unwrap().unwrap_err();
+    assert!(error.message.contains("tiny.gguf is cut"), "{error}");
+    let reply = timeout(LIMIT, models.chat(&request("go to the office"))).await.unwrap().unwrap();
+    assert_eq!(reply.used.map(|used| used.model).as_deref(), Some("reflex"));
+    assert_eq!(scripted.started().len(), 1, "it is left alone for a while");
+}
+
 /// Requests of several missions wait for each other: there is one model.
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_at_once_are_answered_one_after_another() {
