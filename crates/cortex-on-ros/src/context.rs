@@ -162,9 +162,11 @@ impl RobotSkills {
             Some(state) => skills.with_outcomes(state.outcomes.clone()),
             None => skills,
         };
-        Arc::new(match embedder {
+        let skills = match embedder {
             Some(embedder) => skills.with_embedder(embedder),
             None => skills,
-        })
+        };
+        skills.catch_up();
+        Arc::new(skills)
     }
 }

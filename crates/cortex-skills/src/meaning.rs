@@ -1,19 +1,20 @@
-//! How much a task means what a skill is for.
+//! What texts mean, as the vectors of a model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use cortex_core::{EmbedError, Embedder, likeness};
+use cortex_core::{EmbedError, Embedder};
 use tokio::sync::Mutex;
 
-use crate::folders::FoundSkill;
+/// Vectors by their text.
+pub(crate) type Vectors = Arc<BTreeMap<String, Vec<f32>>>;
 
-/// Compares by the vectors of a model. Clones share those of the skills.
+/// The vectors of a model. Clones share those of the skills.
 #[derive(Clone)]
 pub(crate) struct Meaning {
     embedder: Arc<dyn Embedder>,
-    /// By the text. A skill that is edited has another one.
-    known: Arc<Mutex<BTreeMap<String, Vec<f32>>>>,
+    /// Of the texts of skills. A skill that is edited has others.
+    known: Arc<Mutex<Vectors>>,
 }
 
 impl std::fmt::Debug for Meaning {
@@ -27,37 +28,28 @@ impl Meaning {
         Self { embedder, known: Arc::default() }
     }
 
-    /// The likeness of each skill, by its name. What is computed of the skills is kept, also where this is dropped.
-    pub(crate) async fn likeness(
-        &self,
-        skills: &[FoundSkill],
-        said: &str,
-    ) -> Result<BTreeMap<String, f64>, EmbedError> {
-        let purposes: BTreeMap<String, String> =
-            skills.iter().map(|found| (found.skill.name.clone(), purpose(found))).collect();
-        let (meaning, texts) = (self.clone(), purposes.values().cloned().collect());
+    /// The vectors of these texts of skills. What is computed is kept, also where this is dropped.
+    pub(crate) async fn of_skills(&self, texts: BTreeSet<String>) -> Result<Vectors, EmbedError> {
+        let meaning = self.clone();
         let learnt = tokio::spawn(async move { meaning.learn(texts).await }).await;
-        learnt.map_err(|problem| EmbedError(problem.to_string()))??;
-        let task = self.embedder.embed(vec![said.to_owned()]).await?.pop().unwrap_or_default();
-        let known = self.known.lock().await;
-        let likeness = |(name, purpose): (String, String)| Some((name, likeness(&task, known.get(&purpose)?)));
-        Ok(purposes.into_iter().filter_map(likeness).collect())
+        learnt.map_err(|problem| EmbedError(problem.to_string()))?
+    }
+
+    /// The vectors of what was said, in its order.
+    pub(crate) async fn of_said(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbedError> {
+        self.embedder.embed(texts).await
     }
 
     /// Computes the vectors of these texts that are not known, and forgets all others. One at a time.
-    async fn learn(&self, texts: BTreeSet<String>) -> Result<(), EmbedError> {
+    async fn learn(&self, texts: BTreeSet<String>) -> Result<Vectors, EmbedError> {
         let mut known = self.known.lock().await;
-        known.retain(|text, _| texts.contains(text));
-        let new: Vec<String> = texts.into_iter().filter(|text| !known.contains_key(text)).collect();
-        if !new.is_empty() {
-            let vectors = self.embedder.embed(new.clone()).await?;
-            known.extend(new.into_iter().zip(vectors));
+        let new: Vec<String> = texts.iter().filter(|text| !known.contains_key(*text)).cloned().collect();
+        if !new.is_empty() || known.len() > texts.len() {
+            let vectors = if new.is_empty() { Vec::new() } else { self.embedder.embed(new.clone()).await? };
+            let kept = known.iter().filter(|(text, _)| texts.contains(*text));
+            let kept: BTreeMap<_, _> = kept.map(|(text, vector)| (text.clone(), vector.clone())).collect();
+            *known = Arc::new(kept.into_iter().chain(new.into_iter().zip(vectors)).collect());
         }
-        Ok(())
+        Ok(Arc::clone(&known))
     }
-}
-
-/// What a skill is for, in words.
-fn purpose(found: &FoundSkill) -> String {
-    format!("{}. {}", found.skill.name.replace('-', " "), found.skill.description)
 }

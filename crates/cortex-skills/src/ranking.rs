@@ -1,10 +1,11 @@
 //! Which of the skills are told to a task, and in which order: the same for the same skills, task and outcomes.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use cortex_core::ContextQuery;
 
+use crate::fits::Fits;
 use crate::folders::FoundSkill;
 use crate::outcomes::Outcomes;
 use crate::triggers::Reason;
@@ -51,11 +52,11 @@ pub(crate) fn asked_for<'s>(
 pub(crate) fn firing<'s>(
     skills: &'s [FoundSkill],
     query: &ContextQuery,
-    likeness: &BTreeMap<String, f64>,
+    fits: &Fits,
     outcomes: &Outcomes,
 ) -> Vec<Firing<'s>> {
     let said = telling(&std::iter::once(&query.task).chain(&query.revisions).cloned().collect::<Vec<_>>().join(" "));
-    let mut all: Vec<Firing<'s>> = skills.iter().filter_map(|found| fires(found, query, &said, likeness)).collect();
+    let mut all: Vec<Firing<'s>> = skills.iter().filter_map(|found| fires(found, query, &said, fits)).collect();
     all.sort_by(|one, other| {
         let by_reason = one.reason.cmp(&other.reason);
         let by_fit = || other.fit.total_cmp(&one.fit);
@@ -90,23 +91,24 @@ fn by_outcomes(outcomes: &Outcomes, one: &FoundSkill, other: &FoundSkill) -> std
     expected(other).total_cmp(&expected(one))
 }
 
-fn fires<'s>(
-    found: &'s FoundSkill,
-    query: &ContextQuery,
-    said: &BTreeSet<String>,
-    likeness: &BTreeMap<String, f64>,
-) -> Option<Firing<'s>> {
-    let own = telling(&format!("{} {}", found.skill.name, found.skill.description));
-    let shared = said.intersection(&own).count();
-    #[allow(clippy::cast_precision_loss, reason = "a task has few words")]
-    let share = shared as f64 / said.len().max(1) as f64;
-    let means = likeness.get(&found.skill.name).copied().unwrap_or_default();
-    let is_about = shared >= LEAST_WORDS && share >= LEAST_SHARE || means >= LEAST_LIKENESS;
+fn fires<'s>(found: &'s FoundSkill, query: &ContextQuery, said: &BTreeSet<String>, fits: &Fits) -> Option<Firing<'s>> {
+    let skill = &found.skill;
+    let (is_about, fit) = if skill.triggers.examples.wanted.is_empty() {
+        let own = telling(&format!("{} {}", skill.name, skill.description));
+        let shared = said.intersection(&own).count();
+        #[allow(clippy::cast_precision_loss, reason = "a task has few words")]
+        let share = shared as f64 / said.len().max(1) as f64;
+        let means = fits.by_purpose.get(&skill.name).copied().unwrap_or_default();
+        (shared >= LEAST_WORDS && share >= LEAST_SHARE || means >= LEAST_LIKENESS, share.max(means))
+    } else {
+        // Its examples tell better what it is for.
+        let score = fits.by_examples.get(&skill.name);
+        (score.is_some(), score.copied().unwrap_or_default())
+    };
     let about = is_about.then_some(Reason::About);
     // The lesser of two reasons is the more certain one.
-    let reason =
-        [found.skill.triggers.reason(query, said), about].into_iter().flatten().max_by_key(|it| Reverse(*it))?;
-    Some(Firing { found, reason, fit: share.max(means).min(1.0) })
+    let reason = [skill.triggers.reason(query, said), about].into_iter().flatten().max_by_key(|it| Reverse(*it))?;
+    Some(Firing { found, reason, fit: fit.clamp(0.0, 1.0) })
 }
 
 #[cfg(test)]
@@ -127,7 +129,7 @@ mod tests {
 
     fn names(skills: &[FoundSkill], task: &str, outcomes: &Outcomes) -> Vec<String> {
         let query = ContextQuery::new(task, TaskClass::Action);
-        let fired = firing(skills, &query, &BTreeMap::new(), outcomes);
+        let fired = firing(skills, &query, &Fits::default(), outcomes);
         fired.iter().map(|firing| firing.found.skill.name.clone()).collect()
     }
 

@@ -296,6 +296,28 @@ mod tests {
     }
 
     #[test]
+    fn examples_are_a_list_or_lines_and_what_is_wrong_with_them_is_named() {
+        let text = "---\nname: night-round\ndescription: x\nmetadata:\n  cortex-examples:\n    - \"Do your round, please: all rooms\"\n    \
+                    - is everything locked?\n  cortex-counter-examples: |\n    good night, sleep well\n---\n";
+        let skill = Skill::read("night-round", text).expect("it is one");
+        assert_eq!(skill.triggers.examples.wanted, ["Do your round, please: all rooms", "is everything locked?"]);
+        assert_eq!(skill.triggers.examples.unwanted, ["good night, sleep well"]);
+        let told = skill.triggers.told();
+        assert_eq!(told, ["for tasks like: \"Do your round, please: all rooms\", \"is everything locked?\""]);
+        let twice = problem(&text.replace("good night, sleep well", "IS EVERYTHING LOCKED"));
+        assert!(twice.starts_with("its metadata.cortex-counter-examples hold \"IS EVERYTHING LOCKED\""), "{twice}");
+        let misspelt = problem(&text.replace("cortex-examples", "cortex-example"));
+        assert!(misspelt.contains("did you mean 'cortex-examples'?"), "{misspelt}");
+        let empty = problem(
+            &text.replace("cortex-counter-examples: |\n    good night, sleep well", "cortex-counter-examples: []"),
+        );
+        assert!(empty.contains("cortex-counter-examples are empty"), "{empty}");
+        let alone =
+            problem("---\nname: night-round\ndescription: x\nmetadata:\n  cortex-counter-examples: good night\n---\n");
+        assert!(alone.contains("cortex-counter-examples stand alone"), "{alone}");
+    }
+
+    #[test]
     fn what_is_wrong_is_named_with_what_it_should_be() {
         assert!(problem("# Night round").contains("'name: night-round'"));
         assert!(problem("---\nname: night-round\n").contains("another line '---'"));

@@ -1,6 +1,5 @@
 //! The skills that fit a task.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,8 +9,8 @@ use cortex_core::fragment::one_line;
 use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, Embedder, PassageKind};
 use cortex_protocol::TaskClass;
 
+use crate::fits::{Judge, said_last};
 use crate::folders::{FoundSkill, SkillFolders, Skills};
-use crate::meaning::Meaning;
 use crate::outcomes::OutcomeFile;
 use crate::ranking::{asked_for, firing};
 
@@ -27,7 +26,7 @@ const MEANING_PATIENCE: Duration = Duration::from_millis(400);
 #[derive(Debug, Clone)]
 pub struct SkillSource {
     folders: Arc<SkillFolders>,
-    meaning: Option<Meaning>,
+    judge: Judge,
     /// What came of the tasks that each was told to.
     outcomes: Option<OutcomeFile>,
     patience: Duration,
@@ -39,13 +38,13 @@ impl SkillSource {
     /// The skills of these folders.
     #[must_use]
     pub fn new(folders: Arc<SkillFolders>) -> Self {
-        Self { folders, meaning: None, outcomes: None, patience: MEANING_PATIENCE, lists_others: false }
+        Self { folders, judge: Judge::default(), outcomes: None, patience: MEANING_PATIENCE, lists_others: false }
     }
 
     /// The same, and skills also fire where a task means what they are for, in other words.
     #[must_use]
     pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
-        Self { meaning: Some(Meaning::new(embedder)), ..self }
+        Self { judge: Judge::with(embedder), ..self }
     }
 
     /// The same, and the names of those that don't fire are told, for a planner that can read one ([`SkillTools`]).
@@ -68,21 +67,16 @@ impl SkillSource {
         Self { patience, ..self }
     }
 
-    /// How much the task means what each skill is for, by name. Nothing where that can't be told in time.
-    async fn likeness(&self, skills: &[FoundSkill], said: &str, begun: Instant) -> BTreeMap<String, f64> {
-        let Some(meaning) = &self.meaning else { return BTreeMap::new() };
-        let left = self.patience.saturating_sub(begun.elapsed());
-        match tokio::time::timeout(left, meaning.likeness(skills, said)).await {
-            Ok(Ok(likeness)) => likeness,
-            Ok(Err(problem)) => {
-                tracing::warn!("skills fire by their words alone: {problem}");
-                BTreeMap::new()
+    /// Learns what the skills' examples are alike in, before the first task needs it. What it has computed so far is used meanwhile.
+    pub fn catch_up(&self) {
+        let source = self.clone();
+        tokio::spawn(async move {
+            let folders = Arc::clone(&source.folders);
+            match tokio::task::spawn_blocking(move || folders.read().skills).await {
+                Ok(skills) => source.judge.catch_up(&skills).await,
+                Err(problem) => tracing::warn!("the examples of skills are not learned ahead: {problem}"),
             }
-            Err(_) => {
-                tracing::warn!("skills fire by their words alone: what the task means was not known in time");
-                BTreeMap::new()
-            }
-        }
+        });
     }
 }
 
@@ -111,8 +105,9 @@ impl ContextSource for SkillSource {
         if !asked.is_empty() || query.class == TaskClass::Conversation {
             return Ok(asked.into_iter().map(|(found, procedure)| passage(found, 1.0, procedure)).collect());
         }
-        let likeness = self.likeness(&skills, said, begun).await;
-        let fired = firing(&skills, query, &likeness, &outcomes);
+        let left = self.patience.saturating_sub(begun.elapsed());
+        let fits = self.judge.fits(&skills, query, left).await;
+        let fired = firing(&skills, query, &fits, &outcomes);
         let mut passages: Vec<ContextPassage> =
             fired.iter().map(|firing| passage(firing.found, firing.fit, Vec::new())).collect();
         if self.lists_others {
@@ -120,11 +115,6 @@ impl ContextSource for SkillSource {
         }
         Ok(passages)
     }
-}
-
-/// What a person said last takes the place of what they said before.
-fn said_last(query: &ContextQuery) -> &str {
-    query.revisions.last().unwrap_or(&query.task)
 }
 
 /// The names of the others, for a planner that knows better what they are good for. The same for the same skills.
@@ -159,11 +149,16 @@ fn passage(found: &FoundSkill, relevance: f64, procedure: Vec<String>) -> Contex
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+    use std::sync::Mutex;
+
+    use cortex_core::EmbedError;
+    use tokio::sync::Semaphore;
 
     use cortex_protocol::skill_view::SkillDigest;
 
     use super::*;
     use crate::Skill;
+    use crate::fits::Fits;
     use crate::outcomes::Outcomes;
     use crate::ranking::Firing;
 
@@ -185,7 +180,7 @@ mod tests {
         let (query, outcomes) = (ContextQuery::new(task, TaskClass::Action), Outcomes::default());
         let asked = asked_for(&skills, task, &outcomes);
         if asked.is_empty() {
-            let fired = firing(&skills, &query, &BTreeMap::new(), &outcomes);
+            let fired = firing(&skills, &query, &Fits::default(), &outcomes);
             let named =
                 |firing: &Firing<'_>| (firing.found.skill.name.clone(), PassageKind::Skill { procedure: Vec::new() });
             return fired.iter().map(named).collect();
@@ -207,5 +202,58 @@ mod tests {
         for other in ["go to the kitchen", "water", "bring me a plant from the garden shop", "what is at night?", ""] {
             assert_eq!(found(other), [], "{other}");
         }
+    }
+
+    /// Counts what it is asked for, and answers once it may.
+    struct Counting {
+        asked: Mutex<Vec<String>>,
+        may_answer: Semaphore,
+    }
+
+    #[async_trait]
+    impl Embedder for Counting {
+        fn model(&self) -> &str {
+            "counting"
+        }
+
+        async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbedError> {
+            let permit = self.may_answer.acquire().await;
+            let vector = |text: &String| if text.contains("plant") { vec![0.0, 1.0] } else { vec![1.0, 0.0] };
+            let vectors = texts.iter().map(vector).collect();
+            self.asked.lock().unwrap().extend(texts);
+            drop(permit);
+            Ok(vectors)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_model_that_does_not_answer_leaves_the_words_and_one_that_does_is_asked_once_for_each_example() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |examples: &str| {
+            let folder = root.path().join("water-plants");
+            std::fs::create_dir_all(&folder).unwrap();
+            let metadata = format!("metadata:\n  cortex-examples: |\n    {examples}\n");
+            let text = format!("---\nname: water-plants\ndescription: Waters.\n{metadata}---\nOnly the pots.\n");
+            std::fs::write(folder.join(crate::FILE), text).unwrap();
+        };
+        write("water the plants in the hall");
+        let counting = Arc::new(Counting { asked: Mutex::default(), may_answer: Semaphore::new(0) });
+        let folders = Arc::new(SkillFolders::new(vec![root.path().to_owned()]));
+        let source = SkillSource::new(folders).with_embedder(Arc::clone(&counting) as _);
+        let fired = async |source: &SkillSource| -> Vec<String> {
+            let query = ContextQuery::new("please water the plants", TaskClass::Action);
+            source.gather(&query).await.unwrap().into_iter().map(|passage| passage.place).collect()
+        };
+        assert_eq!(fired(&source.clone().with_patience(Duration::ZERO)).await, ["water-plants"], "by words");
+        counting.may_answer.add_permits(1);
+        let source = source.with_patience(Duration::from_secs(600));
+        let asked = |text: &str| counting.asked.lock().unwrap().iter().filter(|asked| *asked == text).count();
+        for _ in 0..2 {
+            assert_eq!(fired(&source).await, ["water-plants"]);
+            assert_eq!(asked("water the plants in the hall"), 1, "it is kept");
+        }
+        write("water the plants in the hall\n    the plants are dry");
+        assert_eq!(fired(&source).await, ["water-plants"]);
+        assert_eq!((asked("water the plants in the hall"), asked("the plants are dry")), (1, 1));
     }
 }

@@ -1,4 +1,4 @@
-//! What else than its sentences has a skill fire: words, kinds of task, tools and events, as its metadata name them.
+//! What else than its sentences has a skill fire: examples, words, kinds of task, tools and events, as its metadata name them.
 
 use std::collections::BTreeSet;
 
@@ -6,6 +6,7 @@ use cortex_core::{ContextQuery, context::happened};
 use cortex_protocol::{TaskClass, ToolName, words::did_you_mean};
 use thiserror::Error;
 
+use crate::examples::{ExampleProblem, Examples};
 use crate::words::telling;
 
 /// The keys of the metadata. Others with this beginning are misspelt: nobody else uses it.
@@ -14,9 +15,11 @@ const WORDS: &str = "cortex-words";
 const CLASSES: &str = "cortex-classes";
 const TOOLS: &str = "cortex-tools";
 const EVENTS: &str = "cortex-events";
+const EXAMPLES: &str = "cortex-examples";
+const COUNTER_EXAMPLES: &str = "cortex-counter-examples";
 /// The missions that a learned skill was learned from. It is no trigger.
 pub(crate) const LEARNED_FROM: &str = "cortex-learned-from";
-const KEYS: [&str; 6] = [PHRASES, WORDS, CLASSES, TOOLS, EVENTS, LEARNED_FROM];
+const KEYS: [&str; 8] = [PHRASES, EXAMPLES, COUNTER_EXAMPLES, WORDS, CLASSES, TOOLS, EVENTS, LEARNED_FROM];
 const BEGINNING: &str = "cortex-";
 
 /// Most entries of one key.
@@ -37,6 +40,8 @@ pub struct Triggers {
     pub tools: Vec<String>,
     /// Names of events.
     pub events: Vec<String>,
+    /// Sentences of people who want the skill, and of people who do not.
+    pub examples: Examples,
 }
 
 /// The kinds of task that a skill can be for.
@@ -120,6 +125,8 @@ pub(crate) enum EntryProblem {
     NoTool(String),
     #[error("name {entry:?}, which is no event; name one of the recipe's events, or: {}", happened::ALL.join(", "))]
     NoEvent { entry: String },
+    #[error(transparent)]
+    Example(#[from] ExampleProblem),
 }
 
 impl Triggers {
@@ -136,6 +143,9 @@ impl Triggers {
             };
             triggers.take(known, text).map_err(|problem| TriggerProblem { key: property(known), problem })?;
         }
+        let problem =
+            |problem: ExampleProblem| TriggerProblem { key: property(COUNTER_EXAMPLES), problem: problem.into() };
+        triggers.examples.check().map_err(problem)?;
         Ok(triggers)
     }
 
@@ -172,6 +182,8 @@ impl Triggers {
                     self.events.push(event(entry)?);
                 }
             }
+            EXAMPLES => self.examples.wanted = Examples::sentences(text)?,
+            COUNTER_EXAMPLES => self.examples.unwanted = Examples::sentences(text)?,
             // Others are read elsewhere.
             _ => {}
         }
@@ -206,6 +218,7 @@ impl Triggers {
         if !self.words.is_empty() {
             told.push(format!("for tasks with the words: {}", quoted(&self.written_words)));
         }
+        told.extend(self.examples.told());
         if !self.tools.is_empty() {
             let tools = self.tools.join(", ");
             told.push(format!("for tasks that ask for these tools, or in which they failed: {tools}"));
@@ -224,6 +237,8 @@ fn property(key: &str) -> &'static str {
         CLASSES => "metadata.cortex-classes",
         TOOLS => "metadata.cortex-tools",
         EVENTS => "metadata.cortex-events",
+        EXAMPLES => "metadata.cortex-examples",
+        COUNTER_EXAMPLES => "metadata.cortex-counter-examples",
         _ => "metadata",
     }
 }
