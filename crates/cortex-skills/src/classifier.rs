@@ -45,8 +45,8 @@ impl Classifier {
         set.sentences.iter().map(|(sentence, _)| sentence.as_str()).chain(OF_NO_SKILL.lines())
     }
 
-    /// Learns from the examples, with a vector for each of the [sentences](Self::sentences), or by words alone. Takes a tenth of a
-    /// second or more: not for a thread that others wait for.
+    /// Learns from the examples, with a vector for each of the [sentences](Self::sentences), or by words alone. Takes a tenth of
+    /// a second or more: not for a thread that others wait for.
     pub(crate) fn learn(set: ExampleSet, vectors: Option<Vec<Vec<f32>>>) -> Self {
         let sentences: Vec<BTreeMap<String, f64>> = Self::sentences(&set).map(features).collect();
         let mut counts: BTreeMap<String, f64> = BTreeMap::new();
@@ -87,8 +87,8 @@ impl Classifier {
         self.set == *set
     }
 
-    /// The skills that a task of these texts is for, with their scores: of each the highest for one of the texts. `vectors`: those
-    /// of the texts; without them it goes by the words.
+    /// The skills that a task of these texts is for, with their scores: of each the highest for one of the texts. `vectors`:
+    /// those of the texts; without them it goes by the words.
     pub(crate) fn wanted(&self, texts: &[String], vectors: &[Vec<f32>]) -> BTreeMap<String, f64> {
         let least = if self.vectors.is_some() { LEAST_BY_MEANING } else { LEAST_BY_WORDS };
         let mut wanted: BTreeMap<String, f64> = BTreeMap::new();

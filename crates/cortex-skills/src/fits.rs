@@ -50,23 +50,37 @@ impl Judge {
     pub(crate) async fn fits(&self, skills: &[FoundSkill], query: &ContextQuery, patience: Duration) -> Fits {
         let set = example_set(skills);
         let texts = texts(query);
-        if let Some(meaning) = &self.meaning {
-            match tokio::time::timeout(patience, self.by_meaning(meaning, skills, &set, query, &texts)).await {
-                Ok(Ok(fits)) => return fits,
-                Ok(Err(problem)) => tracing::warn!("skills fire by their words alone: {problem}"),
-                Err(_) => {
-                    tracing::warn!("skills fire by their words alone: what the task means was not known in time");
-                }
-            }
+        // The words are learned meanwhile: a plan does not wait for one after the other.
+        let by_meaning = self.by_meaning_in_time(skills, &set, &texts, patience);
+        let (by_words, by_meaning) = tokio::join!(learned(&self.by_words, &set, None), by_meaning);
+        if let Some(fits) = by_meaning {
+            return fits;
         }
-        match learned(&self.by_words, &set, None).await {
-            Ok(Some(classifier)) => Fits { by_examples: classifier.wanted(&texts, &[]), ..Fits::default() },
-            Ok(None) => Fits::default(),
+        let by_examples = match by_words {
+            Ok(classifier) => classifier.map(|classifier| classifier.wanted(&texts, &[])).unwrap_or_default(),
             Err(problem) => {
                 tracing::warn!("the examples of skills are left out: {problem}");
-                Fits::default()
+                BTreeMap::new()
             }
+        };
+        Fits { by_examples, ..Fits::default() }
+    }
+
+    /// None where there is no model, or it could not tell by then.
+    async fn by_meaning_in_time(
+        &self,
+        skills: &[FoundSkill],
+        set: &ExampleSet,
+        texts: &[String],
+        patience: Duration,
+    ) -> Option<Fits> {
+        let meaning = self.meaning.as_ref()?;
+        match tokio::time::timeout(patience, self.by_meaning(meaning, skills, set, texts)).await {
+            Ok(Ok(fits)) => return Some(fits),
+            Ok(Err(problem)) => tracing::warn!("skills fire by their words alone: {problem}"),
+            Err(_) => tracing::warn!("skills fire by their words alone: what the task means was not known in time"),
         }
+        None
     }
 
     async fn by_meaning(
@@ -74,15 +88,15 @@ impl Judge {
         meaning: &Meaning,
         skills: &[FoundSkill],
         set: &ExampleSet,
-        query: &ContextQuery,
         texts: &[String],
     ) -> Result<Fits, EmbedError> {
         let purposes = purposes(skills);
         let vectors = meaning.of_skills(texts_of_skills(set, &purposes)).await?;
         let classifier = learned(&self.by_meaning, set, Some(Arc::clone(&vectors))).await?;
-        let mut said =
-            meaning.of_said([said_last(query).to_owned()].into_iter().chain(texts.iter().cloned()).collect()).await?;
-        let last = said.drain(..1.min(said.len())).next().unwrap_or_default();
+        let needed = if set.is_empty() { 1 } else { texts.len() };
+        let said = meaning.of_said(texts.iter().take(needed).cloned().collect()).await?;
+        // Of what was said last, as a whole.
+        let last = said.first().cloned().unwrap_or_default();
         let by_examples = classifier.map(|classifier| classifier.wanted(texts, &said)).unwrap_or_default();
         let likeness = |(name, purpose): (String, String)| Some((name, likeness(&last, vectors.get(&purpose)?)));
         Ok(Fits { by_examples, by_purpose: purposes.into_iter().filter_map(likeness).collect() })
@@ -105,8 +119,8 @@ impl Judge {
     }
 }
 
-/// What has learned from these examples; none where there are none. Whoever comes meanwhile waits, and what was begun is ended also
-/// where nobody waits any more.
+/// What has learned from these examples; none where there are none. Whoever comes meanwhile waits, and what was begun is ended
+/// also where nobody waits any more.
 async fn learned(
     learned: &Learned,
     set: &ExampleSet,
@@ -131,12 +145,7 @@ async fn learned(
     tokio::task::spawn_blocking(learning).await.map(Some).map_err(|problem| EmbedError(problem.to_string()))
 }
 
-/// What a person said last takes the place of what they said before.
-pub(crate) fn said_last(query: &ContextQuery) -> &str {
-    query.revisions.last().unwrap_or(&query.task)
-}
-
-/// What was said, the newest first, each with its parts.
+/// What was said, the newest first, each followed by its parts.
 fn texts(query: &ContextQuery) -> Vec<String> {
     let said = query.revisions.iter().rev().chain([&query.task]);
     said.flat_map(|said| std::iter::once(said.clone()).chain(parts(said))).take(MOST_TEXTS).collect()

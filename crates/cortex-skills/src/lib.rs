@@ -1,13 +1,14 @@
 //! Skills: folders with a `SKILL.md`, as the open Agent Skills specification has them (agentskills.io), unchanged.
 //!
-//! A skill says how people want such tasks to be done on this robot. It fires by rules, never because a model remembers it: by a
-//! sentence of its own (`cortex-phrases` in its metadata), said word for word; by its other [`Triggers`]: events, words, tools, a
-//! kind of task; because the task is like its [`Examples`]; or, where it has none, because it shares enough of its telling words
-//! with the task or, with an [`Embedder`](cortex_core::Embedder), means what the task asks for. A section *Procedure* with one sentence for each step lets a robot without a model do it, too.
+//! A skill says how people want such tasks to be done on this robot. It fires by rules, never because a model remembers it:
+//! by a sentence of its own (`cortex-phrases` in its metadata), said word for word; by its other [`Triggers`]: events, words,
+//! tools, a kind of task; because the task is like its [`Examples`]; or, where it has none, because it shares enough of its
+//! telling words with the task or, with an [`Embedder`](cortex_core::Embedder), means what the task asks for. A section
+//! *Procedure* with one sentence for each step lets a robot without a model do it, too.
 //!
 //! - [`Skill`]: one, read and checked; [`SkillFolders`]: all of them, read anew where a file has changed;
-//! - [`SkillSource`]: those that fit a task, for its plan, with the names of the others; `classifier`: which tasks are like which examples;
-//!   `ranking`: which skills, and in which order; [`SkillTools`]: the tool that reads one;
+//! - [`SkillSource`]: those that fit a task, for its plan, with the names of the others; `classifier`: which tasks are like
+//!   which examples; `ranking`: which skills, and in which order; [`SkillTools`]: the tool that reads one;
 //! - [`FollowedMission`]: what skills have to do with a mission; [`OutcomeFile`]: what came of the tasks that each was told to;
 //! - [`propose`]: a skill that is learned from what was done; [`LearnedSkills`]: such skills, and whether they are used;
 //! - [`SkillsForPeople`]: all of them, for people.

@@ -9,7 +9,7 @@ use cortex_core::fragment::one_line;
 use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, Embedder, PassageKind};
 use cortex_protocol::TaskClass;
 
-use crate::fits::{Judge, said_last};
+use crate::fits::Judge;
 use crate::folders::{FoundSkill, SkillFolders, Skills};
 use crate::outcomes::OutcomeFile;
 use crate::ranking::{asked_for, firing};
@@ -67,7 +67,7 @@ impl SkillSource {
         Self { patience, ..self }
     }
 
-    /// Learns what the skills' examples are alike in, before the first task needs it. What it has computed so far is used meanwhile.
+    /// Learns from the skills' examples before the first task needs it. Meanwhile skills fire by what is known so far.
     pub fn catch_up(&self) {
         let source = self.clone();
         tokio::spawn(async move {
@@ -115,6 +115,11 @@ impl ContextSource for SkillSource {
         }
         Ok(passages)
     }
+}
+
+/// What a person said last takes the place of what they said before.
+fn said_last(query: &ContextQuery) -> &str {
+    query.revisions.last().unwrap_or(&query.task)
 }
 
 /// The names of the others, for a planner that knows better what they are good for. The same for the same skills.
