@@ -117,7 +117,7 @@ pub struct KnowledgeArguments {
 
 #[derive(Debug, Subcommand)]
 pub enum KnowledgeCommand {
-    /// Add files, or all documents of folders: text, Markdown, HTML. What was added before is replaced if it has changed.
+    /// Add files, or all documents of folders: text, Markdown, HTML, PDF. What was added before is replaced if it has changed.
     Add {
         /// Files and folders.
         #[arg(required = true, value_name = "FILE|FOLDER")]

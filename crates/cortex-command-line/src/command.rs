@@ -13,6 +13,7 @@ use crate::arguments::{
     ReviseArguments, RunArguments, SendArguments, ServerArguments, SkillArguments, StatusArguments, TapeArguments,
     ToolsArguments, WordingsArguments,
 };
+use crate::pdf::COMMAND as READ_PDF;
 
 /// Talk to a ROS 2 robot: Cortex finds out what it can do, plans a task given in plain language, and carries it out
 /// step by step.
@@ -113,6 +114,14 @@ pub enum Command {
     Guard {
         /// The mark of its processes.
         mark: String,
+    },
+    /// Reads a PDF from its standard input and prints its pages. Started by `cortex knowledge add`.
+    #[command(name = READ_PDF, hide = true)]
+    ReadPdf {
+        /// Most memory that it takes.
+        memory_mib: u64,
+        /// Most time of a processor that it takes.
+        seconds: u64,
     },
     /// Print the completion script for a shell: `cortex completion bash > /etc/bash_completion.d/cortex`.
     Completion {

@@ -1,24 +1,27 @@
 //! `cortex knowledge`: the documents that the robot knows. Needs neither ROS nor a running Cortex, which reads what is added
 //! from its next plan on.
 
-use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use cortex_config::{self as config, KnowledgeSettings, KnowledgeStore, Layers, SecretPlace};
 use cortex_embedding::LocalEmbedder;
-use cortex_knowledge::read::{self, FileToRead};
+use cortex_knowledge::read::{self, FileToRead, PdfLimits, ReadDocument};
 use cortex_knowledge::{Added, DocumentStore, Knowledge, QdrantSettings, QdrantStore, QdrantTimeouts, SqliteStore};
 use secrecy::SecretString;
 
 use crate::arguments::{KnowledgeArguments, KnowledgeCommand};
+use crate::pdf;
+use crate::progress::Progress;
 
 /// Documents that are added at a time: each time waits for the disk.
 const BATCH: usize = 64;
 /// Characters of a passage that are shown.
 const SHOWN: usize = 300;
+/// Pages that are named one by one.
+const SHOWN_PAGES: usize = 10;
 
 pub(crate) async fn knowledge(arguments: KnowledgeArguments) -> anyhow::Result<ExitCode> {
     let layers = Layers { file: config::file(arguments.config.as_deref()), ..Layers::default() };
@@ -93,18 +96,25 @@ async fn add(store: &dyn DocumentStore, paths: &[PathBuf], place: &KnowledgeStor
         let found = read::files(path)?;
         anyhow::ensure!(
             !found.is_empty(),
-            "{} holds no file that can be read; text, Markdown and HTML can",
+            "{} holds no file that can be read; text, Markdown, HTML and PDF can",
             path.display()
         );
         files.extend(found);
     }
     let (mut tally, mut batch) = (Tally::default(), Vec::new());
+    let (pdf, progress) = (pdf::reader(PdfLimits::default()), Progress::on_terminal());
     for (number, FileToRead { id, file }) in files.iter().enumerate() {
-        show_progress(number, files.len(), id);
-        match read::read(file, id) {
-            Ok(document) => batch.push(document),
+        progress.show(number, files.len(), id);
+        match read::read(file, id, &pdf) {
+            Ok(ReadDocument { document, unread_pages }) => {
+                batch.push(document);
+                if !unread_pages.is_empty() {
+                    progress.clear();
+                    eprintln!("cortex: {}", without_pages(file, &unread_pages));
+                }
+            }
             Err(problem) => {
-                clear_progress();
+                progress.clear();
                 eprintln!("cortex: {problem}");
                 tally.unread += 1;
             }
@@ -116,38 +126,28 @@ async fn add(store: &dyn DocumentStore, paths: &[PathBuf], place: &KnowledgeStor
     if !batch.is_empty() {
         tally.count(&store.add(batch).await?);
     }
-    clear_progress();
+    progress.clear();
     let Tally { new, replaced, unchanged, unread } = tally;
     println!("{new} added, {replaced} replaced, {unchanged} unchanged, {unread} not read; kept in {place}");
     Ok(if unread == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Which pages of a file are not there, the first of them by number.
+fn without_pages(file: &Path, pages: &[u32]) -> String {
+    let mut named: Vec<String> = pages.iter().take(SHOWN_PAGES).map(u32::to_string).collect();
+    if pages.len() > SHOWN_PAGES {
+        named.push(format!("and {} more", pages.len() - SHOWN_PAGES));
+    }
+    let page = if pages.len() == 1 { "page" } else { "pages" };
+    format!("{} is read without the {page} {}, which can't be read", file.display(), named.join(", "))
+}
+
 /// Computes what finds the new passages by their meaning, where there is a model for that.
 async fn embed(knowledge: &Knowledge) -> anyhow::Result<()> {
-    let is_watched = std::io::stderr().is_terminal();
-    let done = knowledge
-        .embed_missing(|done| {
-            if is_watched {
-                eprint!("\r\x1b[K{done} passages by their meaning");
-            }
-        })
-        .await;
-    clear_progress();
+    let progress = Progress::on_terminal();
+    let done = knowledge.embed_missing(|done| progress.write(&format!("{done} passages by their meaning"))).await;
+    progress.clear();
     Ok(done?)
-}
-
-/// Which file is read, for people who wait.
-fn show_progress(number: usize, all: usize, id: &str) {
-    if std::io::stderr().is_terminal() {
-        let id: String = id.chars().filter(|letter| !letter.is_control()).take(60).collect();
-        eprint!("\r\x1b[K{}/{all} {id}", number + 1);
-    }
-}
-
-fn clear_progress() {
-    if std::io::stderr().is_terminal() {
-        eprint!("\r\x1b[K");
-    }
 }
 
 async fn list(store: &dyn DocumentStore, place: &KnowledgeStore) -> anyhow::Result<ExitCode> {

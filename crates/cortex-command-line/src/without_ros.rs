@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 
 use clap::CommandFactory as _;
+use cortex_knowledge::read::PdfLimits;
 
 use crate::arguments::RecipeCommand;
 use crate::ros_program::{RosMissing, RosProgram};
-use crate::{Arguments, Command, doctor, eval, guard, knowledge, memory, recipe, skill, tape, wordings};
+use crate::{Arguments, Command, doctor, eval, guard, knowledge, memory, pdf, recipe, skill, tape, wordings};
 
 /// What came of a command.
 pub enum Outcome {
@@ -25,6 +26,7 @@ pub fn without_ros(command: Command) -> anyhow::Result<Outcome> {
     let code = match command {
         Command::Completion { shell } => completion(shell),
         Command::Guard { mark } => guard(&mark).map(|()| ExitCode::SUCCESS),
+        Command::ReadPdf { memory_mib, seconds } => pdf::read(PdfLimits { memory_mib, seconds }),
         Command::Wordings(arguments) => wordings::wordings(&arguments),
         Command::Knowledge(arguments) => wait_for(knowledge::knowledge(arguments)),
         Command::Memory(arguments) => wait_for(memory::memory(arguments)),

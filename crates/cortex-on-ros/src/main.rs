@@ -80,6 +80,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Guard { .. } => Ok(ExitCode::SUCCESS),
         Command::Tape(_)
         | Command::Eval(_)
+        | Command::ReadPdf { .. }
         | Command::Wordings(_)
         | Command::Knowledge(_)
         | Command::Memory(_)

@@ -3,6 +3,7 @@
 //! - [`ScriptedModel`]: a model in process;
 //! - [`OpenAiServer`]: the same script behind a real HTTP port that speaks the OpenAI form;
 //! - `qdrant`, with the feature of that name: a server of documents that speaks Qdrant's protocol;
+//! - [`pdf`]: documents in PDF, sound and hostile;
 //! - [`FakeTools`]: tools that work, fail, hang, panic or ignore their halt;
 //! - `record_mission`, with the feature `recorded`: a mission on a tape, for tests of what reads tapes;
 //! - [`FakeObservations`]: what their robot shows of itself;
@@ -12,6 +13,7 @@ mod domain;
 mod observations;
 mod openai_request;
 mod openai_server;
+pub mod pdf;
 #[cfg(feature = "qdrant")]
 pub mod qdrant;
 #[cfg(feature = "recorded")]
