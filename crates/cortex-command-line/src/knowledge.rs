@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use cortex_config::{self as config, KnowledgeSettings, KnowledgeStore, Layers, SecretPlace};
-use cortex_embedding::LocalEmbedder;
 use cortex_knowledge::read::{self, FileToRead, PdfLimits, ReadDocument};
 use cortex_knowledge::{Added, DocumentStore, Knowledge, QdrantSettings, QdrantStore, QdrantTimeouts, SqliteStore};
 use secrecy::SecretString;
 
 use crate::arguments::{KnowledgeArguments, KnowledgeCommand};
+use crate::embedder::embedder;
 use crate::pdf;
 use crate::progress::Progress;
 
@@ -29,16 +29,15 @@ pub(crate) async fn knowledge(arguments: KnowledgeArguments) -> anyhow::Result<E
     let store = document_store(&place)?;
     let knowledge = || -> anyhow::Result<Knowledge> {
         let knowledge = Knowledge::new(Arc::clone(&store), results, with_metadata);
-        let Some(folder) = config::embedding_folder(&layers)? else { return Ok(knowledge) };
-        let embedder = LocalEmbedder::open(&folder).context("configuration: embedding.folder")?;
-        Ok(knowledge.with_embedder(Arc::new(embedder)))
+        let Some(settings) = config::embedding(&layers)? else { return Ok(knowledge) };
+        Ok(knowledge.with_embedder(embedder(&settings)?))
     };
     match arguments.command {
         KnowledgeCommand::Add { paths } => {
             // What could not be found by its meaning is not added at first.
             let knowledge = knowledge()?;
             let code = add(store.as_ref(), &paths, &place).await?;
-            embed(&knowledge).await?;
+            embed(&knowledge).await;
             Ok(code)
         }
         KnowledgeCommand::List => list(store.as_ref(), &place).await,
@@ -142,12 +141,15 @@ fn without_pages(file: &Path, pages: &[u32]) -> String {
     format!("{} is read without the {page} {}, which can't be read", file.display(), named.join(", "))
 }
 
-/// Computes what finds the new passages by their meaning, where there is a model for that.
-async fn embed(knowledge: &Knowledge) -> anyhow::Result<()> {
+/// Computes what finds the new passages by their meaning, where there is a model for that. What it can't compute now, Cortex
+/// computes while it runs.
+async fn embed(knowledge: &Knowledge) {
     let progress = Progress::on_terminal();
     let done = knowledge.embed_missing(|done| progress.write(&format!("{done} passages by their meaning"))).await;
     progress.clear();
-    Ok(done?)
+    if let Err(problem) = done {
+        eprintln!("cortex: some passages are found by their words alone for now: {problem}");
+    }
 }
 
 async fn list(store: &dyn DocumentStore, place: &KnowledgeStore) -> anyhow::Result<ExitCode> {

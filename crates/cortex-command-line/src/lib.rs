@@ -17,6 +17,7 @@ pub mod printing;
 pub mod arguments;
 mod command;
 mod doctor;
+mod embedder;
 pub mod environment;
 mod eval;
 mod guard;
@@ -37,6 +38,7 @@ mod wordings;
 mod yes_or_no;
 
 pub use command::{Arguments, Command, StartArguments};
+pub use embedder::embedder;
 pub use guard::guard;
 pub use knowledge::document_store;
 pub use without_ros::{Outcome, without_ros};

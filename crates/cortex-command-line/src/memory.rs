@@ -4,20 +4,19 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
-use cortex_config::{self as config, MapChoice, MemorySettings};
+use cortex_config::{self as config, EmbeddingSettings, MapChoice, MemorySettings};
 use cortex_core::ConversationKey;
 use cortex_core::fragment::one_line;
-use cortex_embedding::LocalEmbedder;
 use cortex_memory::{
     Exchange, ExchangeQuery, Forget, Memory, Now, Observation, Rebuilt, Source, SourceKind, Standing, render,
 };
 use cortex_skills::SkillState;
 
 use crate::arguments::{MemoryArguments, MemoryCommand};
+use crate::embedder::embedder;
 use crate::recipe_layer::layers;
 
 /// Facts of an answer.
@@ -99,19 +98,20 @@ pub(crate) async fn memory(arguments: MemoryArguments) -> anyhow::Result<ExitCod
 }
 
 /// The same memory; what it holds is also found by its meaning where the configuration names a model.
-async fn with_meaning(memory: Memory, embedding: Option<PathBuf>) -> anyhow::Result<Memory> {
-    let Some(folder) = embedding else { return Ok(memory) };
-    let embedder = LocalEmbedder::open(&folder).context("configuration: embedding.folder")?;
-    let memory = memory.with_embedder(Arc::new(embedder));
-    memory.embed_missing().await?;
+async fn with_meaning(memory: Memory, embedding: Option<EmbeddingSettings>) -> anyhow::Result<Memory> {
+    let Some(settings) = embedding else { return Ok(memory) };
+    let memory = memory.with_embedder(embedder(&settings)?);
+    if let Err(problem) = memory.embed_missing().await {
+        eprintln!("cortex: some of it is found by its words alone: {problem}");
+    }
     Ok(memory)
 }
 
 /// What the robot keeps, as its configuration has it.
 struct Kept {
     memory: MemorySettings,
-    /// The folder of the model that finds by meaning.
-    embedding: Option<PathBuf>,
+    /// The model that finds by meaning.
+    embedding: Option<EmbeddingSettings>,
     /// The folder of how well skills work, and of those that were learned.
     skills: Option<PathBuf>,
 }
@@ -125,7 +125,7 @@ fn kept(arguments: &MemoryArguments) -> anyhow::Result<Option<Kept>> {
         None => memory,
     };
     let skills = config::skills(&layers)?.and_then(|skills| skills.state);
-    Ok(Some(Kept { memory, embedding: config::embedding_folder(&layers)?, skills }))
+    Ok(Some(Kept { memory, embedding: config::embedding(&layers)?, skills }))
 }
 
 async fn recalled(memory: &Memory, text: &str, now: &Now) -> anyhow::Result<Vec<String>> {

@@ -9,7 +9,6 @@
 //! the layers of one running Cortex, with the key of its model.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use cortex_core::MissionLimits;
@@ -48,6 +47,7 @@ mod wordings;
 
 use chain::{ChainConfig, KeyConfig};
 use embedding::EmbeddingConfig;
+pub use embedding::EmbeddingSettings;
 use incident::IncidentConfig;
 use knowledge::KnowledgeConfig;
 pub use knowledge::{KnowledgeSettings, KnowledgeStore};
@@ -66,7 +66,7 @@ use shadow::ShadowConfig;
 pub use skills::SkillSettings;
 use skills::SkillsConfig;
 pub use sources::Sources;
-pub use tables::{embedding_folder, knowledge, memory, prices, skills, tape_folder, wording_file};
+pub use tables::{embedding, knowledge, memory, prices, skills, tape_folder, wording_file};
 use tape::TapeConfig;
 pub use watch::WatchSettings;
 use watch::{MetricsConfig, WatchdogConfig};
@@ -246,8 +246,8 @@ pub struct Resolved {
     pub watch: WatchSettings,
     /// The documents that the robot knows.
     pub knowledge: KnowledgeSettings,
-    /// The folder of the model that turns texts into vectors. None: they are found by their words alone.
-    pub embedding: Option<PathBuf>,
+    /// The model that turns texts into vectors. None: they are found by their words alone.
+    pub embedding: Option<EmbeddingSettings>,
     /// What the robot remembers. None: nothing.
     pub memory: Option<MemorySettings>,
     /// The skills, and what is kept of them. None: none are used.
@@ -417,7 +417,7 @@ fn resolve(config: &Config, rules: &[PolicyRule], model_origin: String) -> anyho
         policy,
         watch,
         knowledge,
-        embedding: embedding::folder(&config.embedding)?,
+        embedding: embedding::settings(&config.embedding, &config.keys)?,
         memory,
         skills,
         web,
@@ -571,7 +571,7 @@ mod tests {
             let (_folder, layers) = file_with(text);
             let files = [load(&layers).unwrap().models.settings.wordings, wording_file(&layers).unwrap()];
             for file in files {
-                assert_eq!(file.map(|file| file.path().to_owned()), path.map(PathBuf::from), "{text}");
+                assert_eq!(file.map(|file| file.path().to_owned()), path.map(std::path::PathBuf::from), "{text}");
             }
         }
     }

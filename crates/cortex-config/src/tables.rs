@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::Layers;
 use crate::chain::KeyConfig;
-use crate::embedding::{self, EmbeddingConfig};
+use crate::embedding::{self, EmbeddingConfig, EmbeddingSettings};
 use crate::knowledge::{self, KnowledgeConfig, KnowledgeSettings};
 use crate::memory::{self, MemoryConfig, MemorySettings};
 use crate::mission::{self, BudgetConfig};
@@ -42,9 +42,9 @@ pub fn knowledge(layers: &Layers) -> anyhow::Result<KnowledgeSettings> {
     knowledge::settings(&config, &keys, &at::<String>(layers, "robot")?, &tape_folder(layers)?)
 }
 
-/// The folder of the model that turns texts into vectors. None: they are found by their words alone.
-pub fn embedding_folder(layers: &Layers) -> anyhow::Result<Option<PathBuf>> {
-    embedding::folder(&at::<EmbeddingConfig>(layers, "embedding")?)
+/// The model that turns texts into vectors. None: they are found by their words alone.
+pub fn embedding(layers: &Layers) -> anyhow::Result<Option<EmbeddingSettings>> {
+    embedding::settings(&at::<EmbeddingConfig>(layers, "embedding")?, &at(layers, "keys")?)
 }
 
 /// What the robot remembers, whether it is switched on or not: a memory that was kept can be looked at.

@@ -135,7 +135,7 @@ impl Knowledge {
                 return Ok(());
             }
             if missing.iter().any(|passage| last.contains(passage)) {
-                let problem = "another process computes them with another model; give both the same embedding.folder";
+                let problem = "another process computes them with another model; give both the same [embedding]";
                 return Err(StoreError::NotEmbedded { problem: problem.to_owned() });
             }
             let texts = missing.iter().map(|passage| passage.text.clone()).collect();

@@ -1,15 +1,12 @@
 //! What planning is told besides the task and the tools: who the robot is, skills, the memory, documents; and the tools that
 //! look skills and documents up, or at what a camera shows.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use cortex_command_line::document_store;
-use cortex_config::{KnowledgeSettings, Resolved, SkillSettings};
+use cortex_config::{EmbeddingSettings, KnowledgeSettings, Resolved, SkillSettings};
 use cortex_core::identity::RobotIdentity;
 use cortex_core::{ContextSource, Embedder, SkillPort, ToolProvider};
-use cortex_embedding::LocalEmbedder;
 use cortex_knowledge::{Knowledge, KnowledgeTools};
 use cortex_node::{IdentitySource, OpenMemory, SkillKeeper};
 use cortex_pictures::PictureTools;
@@ -66,7 +63,7 @@ pub(crate) async fn on_record(
     recipe: Option<&RobotRecipe>,
 ) -> anyhow::Result<OnRecord> {
     let embedder = match resolved.embedding.clone() {
-        Some(folder) => Some(embedder(folder).await?),
+        Some(settings) => Some(embedder(settings).await?),
         None => None,
     };
     let memory = OpenMemory::open(resolved.memory.clone(), embedder.clone()).await;
@@ -128,9 +125,8 @@ fn configured(resolved: &Resolved) -> RobotIdentity {
     }
 }
 
-async fn embedder(folder: PathBuf) -> anyhow::Result<Arc<dyn Embedder>> {
-    let open = tokio::task::spawn_blocking(move || LocalEmbedder::open(&folder)).await?;
-    Ok(Arc::new(open.context("configuration: embedding.folder")?))
+async fn embedder(settings: EmbeddingSettings) -> anyhow::Result<Arc<dyn Embedder>> {
+    tokio::task::spawn_blocking(move || cortex_command_line::embedder(&settings)).await?
 }
 
 impl RobotSkills {

@@ -1,4 +1,5 @@
-//! A script behind a real HTTP port that speaks the OpenAI form of chat completions.
+//! A script behind a real HTTP port that speaks the OpenAI form of chat completions, and answers requests for vectors
+//! (`/embeddings`) with what the script says as it stands.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -58,6 +59,8 @@ struct State {
     requests: Mutex<Vec<Value>>,
     /// How many bytes the body of each had.
     sizes: Mutex<Vec<usize>>,
+    /// What each had as its key.
+    authorizations: Mutex<Vec<Option<String>>>,
 }
 
 impl OpenAiServer {
@@ -87,7 +90,8 @@ impl OpenAiServer {
 
     fn serving(listener: TcpListener, answer: Answer) -> std::io::Result<Self> {
         let address = listener.local_addr()?;
-        let state = Arc::new(State { answer, requests: Mutex::default(), sizes: Mutex::default() });
+        let (requests, sizes, authorizations) = Default::default();
+        let state = Arc::new(State { answer, requests, sizes, authorizations });
         let serving = Arc::clone(&state);
         let task = tokio::spawn(async move {
             // They end with the server, as if its process had been killed.
@@ -126,6 +130,12 @@ impl OpenAiServer {
     pub fn request_sizes(&self) -> Vec<usize> {
         self.state.sizes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// The headers `Authorization` of the requests so far, each by itself.
+    #[must_use]
+    pub fn authorizations(&self) -> Vec<Option<String>> {
+        self.state.authorizations.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// Serves a script; when it is over, status 500.
@@ -151,20 +161,26 @@ async fn serve(stream: TcpStream, state: &State) -> std::io::Result<()> {
     let mut stream = BufReader::new(stream);
     loop {
         let mut length = 0_usize;
-        let mut asks_for_models = false;
+        let (mut asks_for_models, mut asks_for_vectors) = (false, false);
+        let mut authorization = None;
         loop {
             let mut line = String::new();
             if stream.read_line(&mut line).await? == 0 {
                 return Ok(());
             }
             asks_for_models |= line.starts_with("GET ") && line.contains("/models ");
+            asks_for_vectors |= line.starts_with("POST ") && line.contains("/embeddings ");
             if line == "\r\n" {
                 break;
             }
-            if let Some((name, value)) = line.split_once(':')
-                && name.eq_ignore_ascii_case("content-length")
-            {
-                length = value.trim().parse().unwrap_or(0);
+            match line.split_once(':') {
+                Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                    length = value.trim().parse().unwrap_or(0);
+                }
+                Some((name, value)) if name.eq_ignore_ascii_case("authorization") => {
+                    authorization = Some(value.trim().to_owned());
+                }
+                _ => {}
             }
         }
         let mut body = vec![0; length.min(MAX_REQUEST)];
@@ -177,12 +193,14 @@ async fn serve(stream: TcpStream, state: &State) -> std::io::Result<()> {
         let request = serde_json::from_slice(&body).unwrap_or(Value::Null);
         // What a real server would refuse is refused here, so that a story shows it.
         let mut next = match openai_request::check(&request) {
+            _ if asks_for_vectors => (state.answer)(&request),
             Ok(()) => (state.answer)(&request),
             Err(problem) => Served::Raw(400, json!({"error": {"message": problem}}).to_string()),
         };
         let streams = request.get("stream").and_then(Value::as_bool).unwrap_or(false);
         let takes_decision = request.get("response_format").is_some();
         state.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+        state.authorizations.lock().unwrap_or_else(PoisonError::into_inner).push(authorization);
         state.sizes.lock().unwrap_or_else(PoisonError::into_inner).push(body.len());
         while let Served::After(time, then) = next {
             tokio::time::sleep(time).await;
