@@ -116,6 +116,12 @@ fn build_planner(set: &ModelSet) -> Result<Arc<dyn ChatModel>, BuildError> {
     Ok(Arc::new(Shadowed(Arc::new(Chain::new(models, confirmation, planner, set.bounds)))))
 }
 
+/// A model whose plans reflex compares with the task, as in a set of them.
+#[must_use]
+pub fn read_along(planner: Arc<dyn ChatModel>) -> Arc<dyn ChatModel> {
+    Arc::new(Shadowed(planner))
+}
+
 /// The names of the models that an endpoint offers, in their order.
 ///
 /// # Errors

@@ -30,7 +30,7 @@ mod shadow_planner;
 mod trial;
 mod wordings;
 
-pub use build::{ModelSet, ShadowChoice, build, build_set, offered};
+pub use build::{ModelSet, ShadowChoice, build, build_set, offered, read_along};
 pub use chain::ChainBounds;
 pub use choice::{ChoiceError, ModelChoice, OPENAI_BASE_URL};
 pub use local::LocalModel;

@@ -45,6 +45,13 @@ pub(crate) struct Scenario {
     pub(crate) known_defect: Option<String>,
     /// In plain language.
     pub(crate) task: String,
+    /// Tools that nothing may call here, whichever model plans: the task forbids it or asks for nothing of the kind, or the robot
+    /// is not in a state for it.
+    #[serde(default)]
+    pub(crate) forbidden: Vec<String>,
+    /// Tools that a model should not call here, since the task can't be done or must not be: only the model can know that.
+    #[serde(default)]
+    pub(crate) senseless: Vec<String>,
     /// The conversation that all tasks belong to.
     pub(crate) session: Option<String>,
     /// Further tasks.

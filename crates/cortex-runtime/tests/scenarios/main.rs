@@ -3,14 +3,19 @@
 //!
 //! - `file`: what a scenario file holds; `world`: its tools and its model, made of what it says;
 //! - `run`: one scenario from its task to its result; `rules`: what holds in every scenario, whatever it expects;
+//! - `other_planner`: another model plans than the one that a scenario was written for, such as one that plans by `chance`;
+//!   `oracle`: what no model may bring about;
 //! - `coverage`: what must be covered, and that the table of it is true;
 //! - `compare`: what a scenario expects and what was found, side by side.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a suite that can't be told ends here, and says why")]
 
+mod chance;
 mod compare;
 mod coverage;
 mod file;
+mod oracle;
+mod other_planner;
 mod rules;
 mod run;
 mod world;
@@ -23,7 +28,7 @@ use std::time::{Duration, Instant};
 use cortex_protocol::MissionStatus;
 
 use file::Scenario;
-use run::Observed;
+use run::{Course, Observed};
 
 /// The suite is never smaller than this.
 const FEWEST: usize = 60;
@@ -50,10 +55,13 @@ fn tell_all() -> Vec<Told> {
             let began = Instant::now();
             let world =
                 world::make(&tools, &shows, &rules, &scenario).unwrap_or_else(|problem| panic!("{title}: {problem}"));
-            let observed = catch_unwind(AssertUnwindSafe(|| run::run(&scenario, world)))
+            let observed = catch_unwind(AssertUnwindSafe(|| run::run(&scenario, world, Course::AsWritten)))
                 .unwrap_or_else(|_| panic!("{title}: it could not be told to its end; the reason stands above"));
             let took = began.elapsed();
             let mut problems = rules::broken(&observed);
+            problems.extend(
+                oracle::forbidden_acts(&scenario, &observed).into_iter().map(|act| format!("forbidden: {act}")),
+            );
             problems.extend(compare::differences(&scenario.expect, &observed));
             told.push(Told { title, scenario, observed, problems, took });
         }
