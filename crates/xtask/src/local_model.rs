@@ -27,6 +27,8 @@ const SMOLLM2: ModelPackage = ModelPackage {
 
 /// Tells tests where the model lies.
 const VARIABLE: &str = "CORTEX_LOCAL_MODEL_FILE";
+/// And the program that computes it.
+const PROGRAM_VARIABLE: &str = "CORTEX_LOCAL_MODEL_PROGRAM";
 /// What changes with the folder that Cargo builds in.
 const BUILT: &str = "cortex-local-model with llama.cpp";
 
@@ -55,13 +57,40 @@ pub(crate) fn ensure(repository: &Path) -> Result<LocalModel> {
     Ok(LocalModel { program: target.join("release/cortex-local-model"), file })
 }
 
-/// The same, and runs its tests with the real model.
-pub(crate) fn test(repository: &Path, arguments: &[String]) -> Result<ExitCode> {
+/// What is done with the program and the model.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Let the model plan the scenario suite, twice for twelve minutes, or as many as `CORTEX_SCENARIO_MINUTES` says
+    #[arg(long)]
+    scenarios: bool,
+    /// Measure its speed beside llama.cpp's own
+    #[arg(long, conflicts_with = "scenarios")]
+    bench: bool,
+    /// More arguments for `cargo test`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+/// The same, and runs tests with the real model.
+pub(crate) fn test(repository: &Path, arguments: &Arguments) -> Result<ExitCode> {
     let LocalModel { program, file } = ensure(repository)?;
     progress::say(&format!("The program is {}, the model {}", program.display(), file.display()));
     let ros = work::prepare_silently(repository, Purpose::Build)?;
-    let mut test = command(repository, &ros, &target()?, "test");
-    cargo::run_for_exit_code(test.args(arguments).env(VARIABLE, file))
+    let mut test = if arguments.scenarios {
+        let mut test = cargo::command_with_ros(repository, &ros);
+        test.args(["test", "--package", "cortex-runtime", "--test", "scenarios"]);
+        test
+    } else {
+        command(repository, &ros, &target()?, "test")
+    };
+    test.args(&arguments.arguments);
+    if arguments.scenarios || arguments.bench {
+        // One after the other: each has the machine for itself.
+        test.args(["--", "--ignored", "--nocapture", "--test-threads=1"]);
+    }
+    // As Cortex starts the program: threads that wait for each other sleep.
+    test.env("OMP_WAIT_POLICY", "passive");
+    cargo::run_for_exit_code(test.env(VARIABLE, file).env(PROGRAM_VARIABLE, program))
 }
 
 /// Where Cargo builds. It locks the folder itself, and brings it up to date.

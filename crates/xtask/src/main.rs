@@ -83,11 +83,7 @@ enum Task {
     /// Compile Cortex with each combination of what can be left out of it
     Features,
     /// Build the program of local models with llama.cpp, and test it with a real model; at first for a quarter of an hour
-    LocalModel {
-        /// More arguments for `cargo test`
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
-    },
+    LocalModel(local_model::Arguments),
     /// Build the documentation of all crates; fails where a link leads nowhere
     Doc {
         /// More arguments for `cargo doc`
@@ -174,7 +170,7 @@ fn run(command: Task) -> Result<ExitCode> {
         Task::Test { arguments } => return work::test(&repository, &arguments),
         Task::Check => return check::run(&repository),
         Task::Features => return features::run(&repository),
-        Task::LocalModel { arguments } => return local_model::test(&repository, &arguments),
+        Task::LocalModel(arguments) => return local_model::test(&repository, &arguments),
         Task::Doc { arguments } => return work::doc(&repository, &arguments),
         Task::Audit(arguments) => return audit::run(&repository, &arguments),
         Task::Demo { recorded: true, .. } => return work::show_recorded(&repository),

@@ -14,3 +14,4 @@ mod model_file;
 mod program;
 mod refusals;
 mod shapes;
+mod speed;

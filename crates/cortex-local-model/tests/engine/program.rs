@@ -83,6 +83,10 @@ impl Program {
         }
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     fn write(&mut self, line: &ToModel) {
         let text = serde_json::to_string(line).unwrap();
         writeln!(self.input.as_mut().unwrap(), "{text}").unwrap();

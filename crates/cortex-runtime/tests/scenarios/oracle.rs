@@ -90,7 +90,7 @@ pub(crate) fn judge(scenario: &Scenario, observed: &Observed, policy: &Policy, r
     let lacks = scenario.expect.calls.iter().find(|written| {
         let is_act = |call: &ToolCall| acts_by_name(observed, call.tool.as_str());
         written_call(written).is_some_and(|call| is_act(&call))
-            && !observed.calls.iter().any(|call| is_written(written, &call))
+            && !observed.calls.iter().any(|call| is_written(written, call))
     });
     if observed.result.status == MissionStatus::Succeeded {
         judged.other_success = match lacks {
