@@ -135,9 +135,16 @@ fn as_of(answer: &FactAnswer) -> String {
         Some(ClockNote::InFuture) => text.push_str(" [the clock says that this is still to come]"),
         None => {}
     }
-    if let PoseUse::AnotherMap { known, .. } = pose_use {
-        let (id, version) = (line(&known.id), line(&known.version));
-        text.push_str(&format!(" [its pose is of the map {id} {version}: not for driving]"));
+    match pose_use {
+        PoseUse::AnotherMap { known, .. } => {
+            let (id, version) = (line(&known.id), line(&known.version));
+            text.push_str(&format!(" [its pose is of the map {id} {version}: not for driving]"));
+        }
+        // Only where the sentence says the pose.
+        PoseUse::MapUnknown { .. } if fact.value == Value::AtPose => {
+            text.push_str(" [nobody knows which map is in use: not for driving]");
+        }
+        PoseUse::MapUnknown { .. } | PoseUse::Drivable(_) | PoseUse::NoPose => {}
     }
     text
 }
@@ -175,6 +182,7 @@ pub(crate) fn value(fact: &Fact) -> String {
 mod tests {
     use super::*;
     use crate::fact::{Ending, FactId, Now};
+    use crate::place::{Location, MapRef, Pose};
     use crate::time::Stamp;
 
     fn cup() -> Fact {
@@ -208,6 +216,19 @@ mod tests {
         assert!(fact(&ended.answer(&now)).contains(
             "until 1970-01-01T00:01:30Z: anna (a person) said that it is not so; last seen so as of 1970-01-01T00:01:00Z"
         ));
+    }
+
+    #[test]
+    fn regression_a_pose_was_said_without_a_warning_where_nobody_knew_which_map_is_in_use() {
+        let map = MapRef { id: "ground floor".to_owned(), version: "7".to_owned() };
+        let pose = Pose { x_m: 1.0, y_m: 2.0, yaw_rad: 0.0 };
+        let location = Some(Location { pose, frame: "map".to_owned(), map: map.clone() });
+        let at_pose = Fact { value: Value::AtPose, location: location.clone(), ..cup() };
+        let said = |in_use: Option<MapRef>| fact(&at_pose.clone().answer(&Now { wall_ms: 0, map: in_use }));
+        assert!(said(None).contains("(1.0 m, 2.0 m)") && said(None).contains("not for driving"), "{}", said(None));
+        assert!(!said(Some(map)).contains("not for driving"), "on its own map it is");
+        let named = Fact { location, ..cup() };
+        assert!(!fact(&named.answer(&Now::default())).contains("driving"), "no pose is said");
     }
 
     #[test]
