@@ -306,6 +306,39 @@ async fn what_was_observed_in_a_time_is_found_by_it() {
     assert_eq!(seen(300, 400, None, None).await.len(), 0);
 }
 
+/// Rows of the log are found in two ways, by how long they last; the first of all are told, whichever way they were found.
+#[tokio::test]
+async fn of_many_observations_of_a_time_the_first_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let memory = open(folder.path()).await;
+    // Each lamp is on for two hours, each cup is seen once; in turn.
+    for index in 0..6 {
+        let begins = index * 10;
+        memory.add(vec![camera(&format!("lamp {index}"), is("is", "on"), begins)]).await.unwrap();
+        memory.add(vec![camera(&format!("cup {index}"), is_at("kitchen"), begins + 5)]).await.unwrap();
+    }
+    for minute in (60..180).step_by(10) {
+        memory
+            .add((0..6).map(|index| camera(&format!("lamp {index}"), is("is", "on"), minute)).collect())
+            .await
+            .unwrap();
+    }
+    let span = |layer: Option<&str>| Span {
+        from_ms: START,
+        to_ms: START + 200 * MINUTE,
+        subject: None,
+        layer: layer.map(str::to_owned),
+    };
+    let told = async |layer, most| {
+        let runs = memory.temporal_query(span(layer), most).await.expect("an answer");
+        runs.into_iter().map(|run| run.subject).collect::<Vec<_>>().join(", ")
+    };
+    for layer in [None, Some("things")] {
+        assert_eq!(told(layer, 5).await, "lamp 0, cup 0, lamp 1, cup 1, lamp 2");
+    }
+    assert_eq!(told(Some("body"), 5).await, "");
+}
+
 #[tokio::test]
 async fn the_body_is_a_layer_of_its_own() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -94,20 +94,23 @@ impl Store {
                 parameters.push(Parameter::Integer(rows::known(connection, subject)?));
             }
             if let Some(layer) = &span.layer {
-                filter.push_str(if parameters.len() == 2 { " AND layer = ?3" } else { " AND layer = ?4" });
+                // Not by its index (`+`): most rows may be of one layer.
+                filter.push_str(if parameters.len() == 2 { " AND +layer = ?3" } else { " AND +layer = ?4" });
                 let number = terms::find_exact(connection, layer)?.unwrap_or(-1);
                 parameters.push(Parameter::Integer(number));
             }
             parameters.push(limit(most));
-            // Rows of up to an hour are found by their beginning; those that last longer are few.
+            let first = format!("ORDER BY first_sequence LIMIT ?{}", parameters.len());
+            // Rows of up to an hour are found by their beginning, those that last longer by their end. Of each, only the first
+            // are read in full.
             let sql = format!(
                 "SELECT * FROM observations WHERE number IN (
-                    SELECT number FROM observations WHERE first_ms BETWEEN ?1 - 3600000 AND ?2 AND last_ms >= ?1{filter}
+                    SELECT number FROM (SELECT number FROM observations
+                        WHERE first_ms BETWEEN ?1 - 3600000 AND ?2 AND last_ms >= ?1{filter} {first})
                     UNION
-                    SELECT number FROM observations WHERE last_ms - first_ms > 3600000 AND last_ms >= ?1
-                        AND first_ms <= ?2{filter}
-                 ) ORDER BY first_sequence LIMIT ?{}",
-                parameters.len()
+                    SELECT number FROM (SELECT number FROM observations
+                        WHERE last_ms - first_ms > 3600000 AND last_ms >= ?1 AND first_ms <= ?2{filter} {first})
+                 ) {first}"
             );
             Ok(runs(connection, &sql, &parameters)?)
         })
