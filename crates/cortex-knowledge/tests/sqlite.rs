@@ -191,3 +191,41 @@ async fn what_was_acknowledged_survives_the_death_of_the_process() {
         assert!(kept.iter().all(|entry| entry.passages == 1));
     }
 }
+
+#[tokio::test]
+async fn what_another_process_changes_is_found_by_its_meaning_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("knowledge.sqlite");
+    let (asking, adding) = (open(&file), open(&file));
+    let keep = async |text: &str, vector: [f32; 2]| {
+        adding.add(vec![Document::of_text(text, text)]).await.expect("added");
+        let passages = adding.unembedded("m", 5).await.expect("a look");
+        assert_eq!(passages.len(), 1, "one at a time");
+        adding.keep_vectors("m", vec![(passages[0].clone(), vector.to_vec())]).await.expect("kept");
+        assert!(adding.unembedded("m", 5).await.expect("a look").is_empty(), "nothing is missing any more");
+    };
+    let nearest = async || {
+        let found = asking.nearest("m", &[1.0, 0.0], 5, &MetadataFilter::new()).await.expect("a search");
+        found.into_iter().map(|found| found.document).collect::<Vec<_>>().join(", ")
+    };
+    keep("cup", [0.0, 1.0]).await;
+    assert_eq!(nearest().await, "cup");
+    keep("kettle", [1.0, 0.0]).await;
+    assert_eq!(nearest().await, "kettle, cup", "what was added since is known");
+    adding.remove("cup").await.expect("removed");
+    assert_eq!(nearest().await, "kettle", "what was removed is not");
+    assert_eq!(asking.unembedded("other", 5).await.expect("a look").len(), 1, "another model has none");
+}
+
+/// A passage whose vector is missing may lie before those that have one.
+#[tokio::test]
+async fn a_vector_that_is_missing_among_others_is_computed_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(&folder.path().join("knowledge.sqlite"));
+    let documents = ["a", "b", "c"].map(|id| Document::of_text(id, id));
+    store.add(documents.into()).await.expect("added");
+    let all = store.unembedded("m", 5).await.expect("a look");
+    store.keep_vectors("m", vec![(all[2].clone(), vec![1.0])]).await.expect("kept");
+    let missing = store.unembedded("m", 5).await.expect("a look");
+    assert_eq!(missing, all[..2], "in their order");
+}

@@ -2,6 +2,7 @@
 
 mod schema;
 mod search;
+mod vector_block;
 mod vectors;
 
 use std::os::unix::fs::MetadataExt as _;
@@ -16,6 +17,7 @@ use crate::document::Document;
 use crate::passages::passages;
 use crate::store::{Added, DocumentEntry, DocumentStore, Found, MetadataFilter, StoreError, Unembedded, check_id};
 use schema::Kind;
+use vector_block::KnownState;
 
 /// Documents in one file. Clones share it; other processes may use it at the same time. The file is opened when it is first
 /// needed, and made when something is added.
@@ -31,6 +33,8 @@ pub struct SqliteStore {
 struct Opened {
     connection: Connection,
     identity: (u64, u64),
+    /// What a connection that only reads knows of the file.
+    known: KnownState,
 }
 
 /// Whether a file that is not there is made.
@@ -52,7 +56,21 @@ impl SqliteStore {
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, StoreProblem> + Send + 'static,
     ) -> Result<Option<T>, StoreError> {
-        run(&self.reading, &self.file, Missing::IsEmpty, work).await
+        run(&self.reading, &self.file, Missing::IsEmpty, |opened| work(&mut opened.connection)).await
+    }
+
+    /// Looks into the file, and at what is known of the state that it has: all of the work sees the same state.
+    async fn read_knowing<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection, &mut KnownState) -> Result<T, StoreProblem> + Send + 'static,
+    ) -> Result<Option<T>, StoreError> {
+        let knowing = |opened: &mut Opened| {
+            let Opened { connection, known, .. } = opened;
+            let transaction = connection.transaction()?;
+            known.renew(&transaction)?;
+            work(&transaction, known)
+        };
+        run(&self.reading, &self.file, Missing::IsEmpty, knowing).await
     }
 
     /// Changes the file, on a thread that may block.
@@ -61,7 +79,7 @@ impl SqliteStore {
         missing: Missing,
         work: impl FnOnce(&mut Connection) -> Result<T, StoreProblem> + Send + 'static,
     ) -> Result<Option<T>, StoreError> {
-        run(&self.writing, &self.file, missing, work).await
+        run(&self.writing, &self.file, missing, |opened| work(&mut opened.connection)).await
     }
 }
 
@@ -69,13 +87,13 @@ async fn run<T: Send + 'static>(
     slot: &Arc<Mutex<Option<Opened>>>,
     file: &Arc<Path>,
     missing: Missing,
-    work: impl FnOnce(&mut Connection) -> Result<T, StoreProblem> + Send + 'static,
+    work: impl FnOnce(&mut Opened) -> Result<T, StoreProblem> + Send + 'static,
 ) -> Result<Option<T>, StoreError> {
     let (slot, file) = (Arc::clone(slot), Arc::clone(file));
     let run = move || {
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(connection) = connection(&mut slot, &file, missing)? else { return Ok(None) };
-        work(connection).map(Some).map_err(|problem| match problem {
+        let Some(opened) = opened(&mut slot, &file, missing)? else { return Ok(None) };
+        work(opened).map(Some).map_err(|problem| match problem {
             StoreProblem::Sqlite(error) => explained(&file, &error),
             StoreProblem::Told(error) => error,
         })
@@ -86,12 +104,12 @@ async fn run<T: Send + 'static>(
     }
 }
 
-/// The connection to the file that is there now.
-fn connection<'slot>(
+/// The file that is there now.
+fn opened<'slot>(
     slot: &'slot mut Option<Opened>,
     file: &Path,
     missing: Missing,
-) -> Result<Option<&'slot mut Connection>, StoreError> {
+) -> Result<Option<&'slot mut Opened>, StoreError> {
     let identity = || std::fs::metadata(file).map(|about| (about.dev(), about.ino())).ok();
     let now = identity();
     if slot.as_ref().map(|opened| opened.identity) != now || now.is_none() {
@@ -101,9 +119,9 @@ fn connection<'slot>(
         }
         let connection = open(file)?;
         let gone = || StoreError::Unopened { file: file.to_owned(), problem: "it is gone again".to_owned() };
-        *slot = Some(Opened { connection, identity: identity().ok_or_else(gone)? });
+        *slot = Some(Opened { connection, identity: identity().ok_or_else(gone)?, known: KnownState::default() });
     }
-    Ok(slot.as_mut().map(|opened| &mut opened.connection))
+    Ok(slot.as_mut())
 }
 
 /// Opens the file, and makes it where it is missing.
@@ -212,7 +230,9 @@ impl DocumentStore for SqliteStore {
 
     async fn unembedded(&self, model: &str, most: usize) -> Result<Vec<Unembedded>, StoreError> {
         let model = model.to_owned();
-        let found = self.read(move |connection| Ok(vectors::unembedded(connection, &model, most)?)).await?;
+        let looked =
+            self.read_knowing(move |connection, known| Ok(vectors::unembedded(connection, known, &model, most)?));
+        let found = looked.await?;
         Ok(found.unwrap_or_default())
     }
 
@@ -234,7 +254,9 @@ impl DocumentStore for SqliteStore {
         filter: &MetadataFilter,
     ) -> Result<Vec<Found>, StoreError> {
         let (model, vector, filter) = (model.to_owned(), vector.to_owned(), filter.clone());
-        let found = self.read(move |connection| vectors::nearest(connection, &model, &vector, most, &filter)).await?;
+        let looked = self
+            .read_knowing(move |connection, known| vectors::nearest(connection, known, &model, &vector, most, &filter));
+        let found = looked.await?;
         Ok(found.unwrap_or_default())
     }
 }

@@ -41,14 +41,23 @@ fn best(
     filter: &MetadataFilter,
 ) -> rusqlite::Result<Vec<Found>> {
     let wanted = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" OR ");
-    let statement = format!(
-        "SELECT passages.number, documents.id, passages.place, passages.text, documents.metadata
-         FROM words JOIN passages ON passages.number = words.rowid
-         JOIN documents ON documents.number = passages.document
-         WHERE words MATCH ?{}
-         ORDER BY bm25(words, {WEIGHTS}), passages.number LIMIT ?",
-        HAS_METADATA.repeat(filter.len())
-    );
+    let columns = "passages.number, documents.id, passages.place, passages.text, documents.metadata";
+    let documents = "JOIN documents ON documents.number = passages.document";
+    let statement = if filter.is_empty() {
+        // Ranked in the index alone: a frequent word is in very many passages, and only the best of them are read.
+        format!(
+            "SELECT {columns} FROM (
+                SELECT rowid AS number, bm25(words, {WEIGHTS}) AS score FROM words WHERE words MATCH ?
+                ORDER BY score, number LIMIT ?
+             ) AS best JOIN passages ON passages.number = best.number {documents} ORDER BY best.score, best.number"
+        )
+    } else {
+        format!(
+            "SELECT {columns} FROM words JOIN passages ON passages.number = words.rowid {documents}
+             WHERE words MATCH ?{} ORDER BY bm25(words, {WEIGHTS}), passages.number LIMIT ?",
+            HAS_METADATA.repeat(filter.len())
+        )
+    };
     let mut parameters = vec![Value::Text(wanted)];
     parameters.extend(wanted_metadata(filter));
     parameters.push(Value::Integer(i64::try_from(most).unwrap_or(i64::MAX)));

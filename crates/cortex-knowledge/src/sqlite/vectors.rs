@@ -1,10 +1,11 @@
-//! Vectors of passages, and those nearest to another. All are looked at, one after another: for as many as a robot has
-//! documents that is a matter of milliseconds, and it is exact.
+//! Vectors of passages, and those nearest to another. All are looked at, one after another, in a block of memory: for as many as
+//! a robot has documents that is a matter of milliseconds, and it is exact.
 
 use cortex_core::RoundedVector;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params, params_from_iter};
 
+use super::vector_block::KnownState;
 use super::{StoreProblem, search};
 use crate::store::{Found, MetadataFilter, PassageId, StoreError, Unembedded};
 
@@ -15,11 +16,35 @@ fn kept_model(connection: &Connection) -> rusqlite::Result<Option<(String, usize
     row.optional()
 }
 
-pub(super) fn unembedded(connection: &Connection, model: &str, most: usize) -> rusqlite::Result<Vec<Unembedded>> {
+pub(super) fn unembedded(
+    connection: &Connection,
+    known: &mut KnownState,
+    model: &str,
+    most: usize,
+) -> rusqlite::Result<Vec<Unembedded>> {
+    if known.is_complete(model) {
+        return Ok(Vec::new());
+    }
     let has_vectors = kept_model(connection)?.is_some_and(|(kept, _)| kept == model);
-    let without = if has_vectors { "WHERE number NOT IN (SELECT passage FROM vectors)" } else { "" };
-    let mut statement = connection
-        .prepare_cached(&format!("SELECT number, place, text FROM passages {without} ORDER BY number LIMIT ?"))?;
+    if !has_vectors {
+        return passages_where(connection, "true", most);
+    }
+    // Most that are missing were added last. To look at all of them each time would take longer with each.
+    let added_since = passages_where(connection, "number > (SELECT max(passage) FROM vectors)", most)?;
+    if !added_since.is_empty() {
+        return Ok(added_since);
+    }
+    let missing = passages_where(connection, "number NOT IN (SELECT passage FROM vectors)", most)?;
+    if missing.is_empty() {
+        known.set_complete(model);
+    }
+    Ok(missing)
+}
+
+fn passages_where(connection: &Connection, condition: &str, most: usize) -> rusqlite::Result<Vec<Unembedded>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT number, place, text FROM passages WHERE {condition} ORDER BY number LIMIT ?"
+    ))?;
     let rows = statement.query_map([i64::try_from(most).unwrap_or(i64::MAX)], |row| {
         let (place, text): (String, String) = (row.get(1)?, row.get(2)?);
         let text = if place.is_empty() { text } else { format!("{place}\n{text}") };
@@ -64,6 +89,7 @@ fn fits(model: &str, kept: usize, vector: &[f32]) -> Result<(), StoreProblem> {
 
 pub(super) fn nearest(
     connection: &Connection,
+    known: &mut KnownState,
     model: &str,
     vector: &[f32],
     most: usize,
@@ -74,7 +100,28 @@ pub(super) fn nearest(
         _ => return Ok(Vec::new()),
     }
     let wanted = RoundedVector::of(vector);
-    let mut near: Vec<(f64, i64)> = Vec::new();
+    let block = if filter.is_empty() { known.vectors(connection, wanted.bytes().len())? } else { None };
+    let near = match block {
+        Some(block) => block.likeness(&wanted),
+        None => likeness_in_file(connection, &wanted, filter)?,
+    };
+    let mut passage = connection.prepare_cached(
+        "SELECT passages.number, documents.id, passages.place, passages.text, documents.metadata
+         FROM passages JOIN documents ON documents.number = passages.document WHERE passages.number = ?",
+    )?;
+    let found = first(near, most).into_iter().map(|(likeness, number)| {
+        let found = passage.query_row([Value::Integer(number)], search::found)?;
+        Ok(Found { likeness: likeness.clamp(0.0, 1.0), ..found })
+    });
+    found.collect()
+}
+
+/// How near each passage is to a vector, of the documents with this metadata.
+fn likeness_in_file(
+    connection: &Connection,
+    wanted: &RoundedVector,
+    filter: &MetadataFilter,
+) -> rusqlite::Result<Vec<(f64, i64)>> {
     let filtered = format!(
         "SELECT passage, numbers FROM vectors JOIN passages ON passages.number = vectors.passage
          JOIN documents ON documents.number = passages.document WHERE true{}",
@@ -83,19 +130,21 @@ pub(super) fn nearest(
     let all = "SELECT passage, numbers FROM vectors";
     let mut statement = connection.prepare_cached(if filter.is_empty() { all } else { &filtered })?;
     let mut rows = statement.query(params_from_iter(search::wanted_metadata(filter)))?;
+    let mut near = Vec::new();
     while let Some(row) = rows.next()? {
         let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
         near.push((wanted.likeness(bytes), row.get(0)?));
     }
-    near.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-    near.truncate(most);
-    let mut passage = connection.prepare_cached(
-        "SELECT passages.number, documents.id, passages.place, passages.text, documents.metadata
-         FROM passages JOIN documents ON documents.number = passages.document WHERE passages.number = ?",
-    )?;
-    let found = near.into_iter().map(|(likeness, number)| {
-        let found = passage.query_row([Value::Integer(number)], search::found)?;
-        Ok(Found { likeness: likeness.clamp(0.0, 1.0), ..found })
-    });
-    found.collect()
+    Ok(near)
+}
+
+/// The nearest, in order. Only they are sorted: there may be very many.
+fn first(mut near: Vec<(f64, i64)>, most: usize) -> Vec<(f64, i64)> {
+    let order = |one: &(f64, i64), other: &(f64, i64)| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1));
+    if near.len() > most {
+        near.select_nth_unstable_by(most, order);
+        near.truncate(most);
+    }
+    near.sort_unstable_by(order);
+    near
 }
