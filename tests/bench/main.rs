@@ -3,7 +3,9 @@
 //!
 //! `--only WORD` measures what has the word in its name: `loop`, `bytes`, `missions`, `known`, `first-answer`, `commands`,
 //! `idle`, `size`, `models`, `streaming`, `evaluation`, `cancel`, `stop`, `calls`, `conversion`, `crowd`,
-//! `monitor-recovery`, `monitor-crowd`, `page-load`, `page-memory`.
+//! `monitor-recovery`, `monitor-crowd`, `page-load`, `page-memory`, and `record` or one row of it: `record-documents`,
+//! `record-kills`, `record-poisoned`, `record-observations`, `record-memory`, `record-facts`, `record-idle-day`,
+//! `record-context`, `record-skills`.
 
 mod calls;
 mod cancel;
@@ -15,10 +17,30 @@ mod mission_loop;
 mod missions;
 mod models;
 mod monitor;
+mod on_record;
 mod page;
 mod stop;
 mod streaming;
 mod table;
+
+// The scenario suite on the paused clock.
+#[path = "../../crates/cortex-runtime/tests/scenarios/compare.rs"]
+#[expect(dead_code, clippy::panic, reason = "only what holds in every scenario is judged here")]
+mod compare;
+#[path = "../../crates/cortex-runtime/tests/scenarios/file.rs"]
+#[expect(dead_code, clippy::expect_used, clippy::panic, reason = "what a scenario expects is not compared here")]
+mod file;
+#[path = "../../crates/cortex-runtime/tests/scenarios/poisoned.rs"]
+#[expect(clippy::expect_used, clippy::panic, reason = "a suite that can't be told ends here, and says why")]
+mod poisoned;
+#[path = "../../crates/cortex-runtime/tests/scenarios/rules.rs"]
+mod rules;
+#[path = "../../crates/cortex-runtime/tests/scenarios/run.rs"]
+#[expect(clippy::expect_used, clippy::panic, reason = "a suite that can't be told ends here, and says why")]
+mod run;
+#[path = "../../crates/cortex-runtime/tests/scenarios/world.rs"]
+#[expect(dead_code, reason = "nothing is recorded here")]
+mod world;
 
 use std::process::ExitCode;
 
@@ -26,6 +48,9 @@ use cortex_stories::{TestRobot, argument, binary, in_own_domain};
 use table::Table;
 
 fn main() -> ExitCode {
+    if let Some(part) = argument::<String>("part-alone") {
+        return on_record::part_alone(&part);
+    }
     in_own_domain(async || {
         let only: Option<String> = argument("only");
         let wanted = |name: &str| only.as_deref().is_none_or(|only| name.contains(only));
@@ -100,6 +125,7 @@ fn main() -> ExitCode {
         if wanted("page-memory") {
             page::memory(&mut TestRobot::shared(), &mut table).await?;
         }
+        on_record::measure(wanted, &mut table).await?;
         println!("{table}");
         Ok(())
     })

@@ -3,7 +3,7 @@
 
 use cortex_memory::{Located, Now, Presence, Recollection, Value, Whereabouts};
 
-use crate::world::{ROOMS, World};
+use super::world::{ROOMS, World};
 
 /// The kinds of questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
