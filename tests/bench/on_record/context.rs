@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::ensure;
 use async_trait::async_trait;
 use cortex_core::{ContextError, ContextPassage, ContextQuery, ContextSource, Fragment, PassageKind};
 use cortex_knowledge::{Document, DocumentStore as _, Knowledge, SqliteStore};
@@ -32,7 +31,7 @@ pub(crate) async fn measure(table: &mut Table) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let sources = sources(folder.path()).await?;
     let mut random = Random(6);
-    let (mut times, mut most, mut sum) = (Vec::new(), 0, 0);
+    let (mut times, mut most, mut sum, mut late) = (Vec::new(), 0, 0, 0);
     for number in 0..TASKS {
         let task = match number % 4 {
             0 => format!("bring thing {} from place {}", random.below(THINGS), random.below(20)),
@@ -47,7 +46,7 @@ pub(crate) async fn measure(table: &mut Table) -> anyhow::Result<()> {
         if number > 0 {
             times.push(begun.elapsed());
         }
-        ensure!(context.missing.is_empty(), "{:?}", context.missing);
+        late += context.missing.len();
         most = most.max(told.len());
         sum += told.len();
     }
@@ -57,7 +56,7 @@ pub(crate) async fn measure(table: &mut Table) -> anyhow::Result<()> {
         format!("{CAP_CHARACTERS}").as_str(),
         most.to_string(),
         format!(
-            "{} in the middle; {DOCUMENTS} documents, {OBSERVATIONS} observations, {SKILLS} skills",
+            "{} in the middle, {late} sources late; {DOCUMENTS} documents, {OBSERVATIONS} observations, {SKILLS} skills",
             sum / times.len()
         ),
     );
