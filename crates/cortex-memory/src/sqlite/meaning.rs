@@ -127,16 +127,14 @@ fn keep(transaction: &Transaction<'_>, model: &str, vectors: &[(Unembedded, Vec<
         fits(dimension, vector)?;
         kept += update.execute(params![statement.number, RoundedVector::of(vector).bytes(), statement.text])?;
     }
-    let all: u64 = transaction
-        .prepare_cached("SELECT count(*) FROM meanings WHERE length(vector) > 0")?
-        .query_row([], |row| row.get(0))?;
-    // One that is empty is near to nothing, and is not computed again.
+    // All that are older than the newest ones, whether they have a vector or wait for one: one that is empty is near to nothing,
+    // and is never computed.
     transaction
         .prepare_cached(
-            "UPDATE meanings SET vector = x'' WHERE number IN (
-                SELECT number FROM meanings WHERE length(vector) > 0 ORDER BY number LIMIT ?1)",
+            "UPDATE meanings SET vector = x'' WHERE length(vector) IS NOT 0
+             AND number <= (SELECT number FROM meanings ORDER BY number DESC LIMIT 1 OFFSET ?1)",
         )?
-        .execute([all.saturating_sub(MOST_VECTORS)])?;
+        .execute([MOST_VECTORS])?;
     Ok(kept)
 }
 
@@ -179,4 +177,47 @@ fn fact_of(connection: &Connection, number: i64) -> rusqlite::Result<Option<crat
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::MemoryRules;
+
+    #[test]
+    fn no_vector_is_computed_that_would_be_thrown_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("memory.sqlite"), MemoryRules::default()).unwrap();
+        let add = |first: u64, last: u64| {
+            store.write(|connection| {
+                let transaction = connection.transaction()?;
+                transaction.execute("INSERT OR REPLACE INTO terms VALUES (1, 0, 'thing', 'thing')", [])?;
+                for number in first..=last {
+                    let insert = "INSERT INTO meanings (number, subject, relation, value) VALUES (?1, 1, 1, ?1)";
+                    transaction.execute(insert, [number])?;
+                }
+                Ok(transaction.commit()?)
+            })
+        };
+        let computed = |model: &str| {
+            let mut computed = 0;
+            loop {
+                let missing = store.unembedded(model, 1_000).unwrap();
+                if missing.is_empty() {
+                    return computed;
+                }
+                let vectors = missing.into_iter().map(|statement| (statement, vec![1.0, 0.0])).collect();
+                computed += store.keep_vectors(model, vectors).unwrap() as u64;
+            }
+        };
+        add(1, MOST_VECTORS + 2_000).unwrap();
+        assert_eq!(computed("small"), MOST_VECTORS);
+        add(MOST_VECTORS + 2_001, MOST_VECTORS + 2_010).unwrap();
+        assert_eq!(computed("small"), 10, "as many of the oldest give theirs up");
+        let with_vector = "SELECT count(*), min(number) FROM meanings WHERE length(vector) > 0";
+        let counted =
+            store.read(|connection| Ok(connection.query_row(with_vector, [], |row| Ok((row.get(0)?, row.get(1)?)))?));
+        assert_eq!(counted.unwrap(), (MOST_VECTORS, 2_011_u64));
+        assert_eq!(computed("another"), MOST_VECTORS, "of another model, too");
+    }
 }
