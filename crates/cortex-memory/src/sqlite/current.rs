@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::Connection;
 use rusqlite::types::Value as Parameter;
 
-use super::query::{answers, facts_of, limit, runs};
+use super::query::{answers, facts_of, limit, runs, whole};
 use super::{Store, rows, terms};
 use crate::answers::{LookedAt, MemorySize};
 use crate::error::MemoryError;
@@ -40,18 +40,26 @@ impl Store {
     /// The places that a sensor looked at lately, each once, the last first: all of them was in sight. What merely was seen
     /// there, and a look that could see nothing, is no such look.
     pub(crate) fn looked_at(&self, now: &Now) -> Result<Vec<LookedAt>, MemoryError> {
-        let lately = now.wall_ms.saturating_sub(self.rules().fresh_look_ms)..=now.wall_ms;
-        let sql = "SELECT * FROM observations WHERE layer = ?1 AND source_kind = ?2
-                   ORDER BY last_sequence DESC LIMIT ?3";
+        let from_ms = now.wall_ms.saturating_sub(self.rules().fresh_look_ms);
+        // Of each place the last look: few rows are read as a whole.
+        let sql = "SELECT *, max(last_sequence) FROM (
+                       SELECT * FROM observations WHERE layer = ?1 AND source_kind = ?2
+                       ORDER BY last_sequence DESC LIMIT ?3
+                   ) WHERE claim = ?4 AND last_ms BETWEEN ?5 AND ?6 GROUP BY value";
         self.read(|connection| {
             let mut looks = Vec::new();
             for layer in self.rules().of_kind(LayerKind::Perception) {
                 let Some(number) = terms::find_exact(connection, layer)? else { continue };
-                let sensor = Parameter::Integer(rows::source_code(SourceKind::Sensor));
-                for run in runs(connection, sql, &[Parameter::Integer(number), sensor, limit(MOST_LOOKS)])? {
-                    if let Claim::NotThere { covered: Coverage::Place(place) } = run.claim
-                        && lately.contains(&run.last.wall_ms)
-                    {
+                let parameters = [
+                    Parameter::Integer(number),
+                    Parameter::Integer(rows::source_code(SourceKind::Sensor)),
+                    limit(MOST_LOOKS),
+                    Parameter::Integer(rows::NOT_THERE),
+                    whole(from_ms),
+                    whole(now.wall_ms),
+                ];
+                for run in runs(connection, sql, &parameters)? {
+                    if let Claim::NotThere { covered: Coverage::Place(place) } = run.claim {
                         looks.push(LookedAt { place, source: run.source, at: run.last });
                     }
                 }
