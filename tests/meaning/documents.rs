@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use cortex_core::Embedder as _;
-use cortex_knowledge::{DocumentStore as _, Found, Knowledge, MetadataFilter, SqliteStore, read};
+use cortex_knowledge::read::{self, PdfLimits, PdfReader};
+use cortex_knowledge::{DocumentStore as _, Found, Knowledge, MetadataFilter, SqliteStore};
 
 use crate::{embedder, set, table};
 
@@ -42,7 +43,10 @@ async fn words_and_meaning_together_find_more_than_either() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Arc::new(SqliteStore::at(&folder.path().join("documents.sqlite")));
     let files = read::files(&set("documents")).expect("the documents");
-    let documents = files.iter().map(|file| read::read(&file.file, &file.id).expect("a document")).collect();
+    // None of them is a PDF.
+    let pdf = PdfReader::new("/bin/false", Vec::new(), PdfLimits::default());
+    let documents =
+        files.iter().map(|file| read::read(&file.file, &file.id, &pdf).expect("a document").document).collect();
     store.add(documents).await.expect("they are added");
     let embedder = Arc::new(embedder());
     let both = Knowledge::new(Arc::clone(&store) as _, MOST, false).with_embedder(Arc::clone(&embedder) as _);

@@ -15,9 +15,12 @@ use crate::arguments::{KnowledgeArguments, KnowledgeCommand};
 use crate::embedder::embedder;
 use crate::pdf;
 use crate::progress::Progress;
+use crate::visible_text::plain;
 
 /// Documents that are added at a time: each time waits for the disk.
 const BATCH: usize = 64;
+/// Bytes of text from which on they are added sooner: a small PDF may hold a lot.
+const BATCH_BYTES: usize = 16 << 20;
 /// Characters of a passage that are shown.
 const SHOWN: usize = 300;
 /// Pages that are named one by one.
@@ -100,12 +103,13 @@ async fn add(store: &dyn DocumentStore, paths: &[PathBuf], place: &KnowledgeStor
         );
         files.extend(found);
     }
-    let (mut tally, mut batch) = (Tally::default(), Vec::new());
+    let (mut tally, mut batch, mut bytes) = (Tally::default(), Vec::new(), 0);
     let (pdf, progress) = (pdf::reader(PdfLimits::default()), Progress::on_terminal());
     for (number, FileToRead { id, file }) in files.iter().enumerate() {
         progress.show(number, files.len(), id);
         match read::read(file, id, &pdf) {
             Ok(ReadDocument { document, unread_pages }) => {
+                bytes += document.sections.iter().map(|section| section.text.len()).sum::<usize>();
                 batch.push(document);
                 if !unread_pages.is_empty() {
                     progress.clear();
@@ -114,11 +118,12 @@ async fn add(store: &dyn DocumentStore, paths: &[PathBuf], place: &KnowledgeStor
             }
             Err(problem) => {
                 progress.clear();
-                eprintln!("cortex: {problem}");
+                eprintln!("cortex: {}", plain(&problem.to_string()));
                 tally.unread += 1;
             }
         }
-        if batch.len() == BATCH {
+        if batch.len() == BATCH || bytes >= BATCH_BYTES {
+            bytes = 0;
             tally.count(&store.add(std::mem::take(&mut batch)).await?);
         }
     }
@@ -138,7 +143,8 @@ fn without_pages(file: &Path, pages: &[u32]) -> String {
         named.push(format!("and {} more", pages.len() - SHOWN_PAGES));
     }
     let page = if pages.len() == 1 { "page" } else { "pages" };
-    format!("{} is read without the {page} {}, which can't be read", file.display(), named.join(", "))
+    let file = plain(&file.display().to_string());
+    format!("{file} is read without the {page} {}, which can't be read", named.join(", "))
 }
 
 /// Computes what finds the new passages by their meaning, where there is a model for that. What it can't compute now, Cortex

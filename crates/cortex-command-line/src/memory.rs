@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::Context as _;
 use cortex_config::{self as config, EmbeddingSettings, MapChoice, MemorySettings};
 use cortex_core::ConversationKey;
 use cortex_core::fragment::one_line;

@@ -405,9 +405,10 @@ fn render_away(tools: &[AwayTool]) -> String {
 
 fn render_earlier(turns: &[Turn]) -> String {
     let mut text = String::from("Earlier in this conversation (over and done; never repeat it unless asked to):");
-    for Turn { task, output, status, .. } in turns {
+    for Turn { task, is_cut, output, status } in turns {
         let task = quoted(task, LEDGER_OUTPUT_CHARACTERS);
-        let _ = write!(text, "\n- {task}: {status}: {}", quoted(output, LEDGER_OUTPUT_CHARACTERS));
+        let cut = if *is_cut { " (some of its words are missing: never to be repeated)" } else { "" };
+        let _ = write!(text, "\n- {task}{cut}: {status}: {}", quoted(output, LEDGER_OUTPUT_CHARACTERS));
     }
     text
 }

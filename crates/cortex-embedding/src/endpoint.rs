@@ -11,7 +11,7 @@ use serde::Serialize;
 use url::Url;
 
 use crate::endpoint_settings::{EndpointError, EndpointSettings};
-use crate::reply;
+use crate::reply::{self, ReplyFlaw};
 
 /// Texts of one request: small servers take no more.
 const BATCH: usize = 32;
@@ -21,7 +21,9 @@ const NUMBER_BYTES: usize = 32;
 const AROUND_BYTES: usize = 4 * 1024;
 /// How much of an error's body is read, in bytes, and shown, in characters.
 const ERROR_BYTES: usize = 4 * 1024;
-const ERROR_SHOWN: usize = 200;
+const ERROR_SHOWN: usize = 300;
+/// Characters to which a text that is refused is shortened at last.
+const SHORTEST: usize = 60;
 
 /// A model behind an endpoint. Nothing is sent before the first texts are. Clones share it.
 #[derive(Clone)]
@@ -64,23 +66,89 @@ impl EndpointEmbedder {
         })
     }
 
-    /// The vectors of so many texts as go into one request.
-    async fn ask(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, String> {
+    /// The vectors of so many texts as go into one request. One text that the endpoint refuses keeps no other from its vector:
+    /// they are then asked for by themselves.
+    async fn vectors(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Unanswered> {
+        if texts.len() > 1 {
+            match self.ask(texts).await {
+                Err(Unanswered::TextRefused(_)) => {}
+                answered => return answered,
+            }
+        }
+        let mut vectors = Vec::with_capacity(texts.len());
+        for text in texts {
+            vectors.push(self.vector(text).await?);
+        }
+        Ok(vectors)
+    }
+
+    /// The vector of one text, or of its beginning where the endpoint takes no more: models know texts up to some length.
+    async fn vector(&self, text: &str) -> Result<Vec<f32>, Unanswered> {
+        let mut text: Vec<char> = text.chars().collect();
+        loop {
+            let answered = self.ask(&[text.iter().collect()]).await;
+            match answered {
+                Err(Unanswered::TextRefused(_)) if text.len() > SHORTEST => {
+                    text.truncate((text.len() / 2).max(SHORTEST))
+                }
+                answered => return answered.map(|mut vectors| vectors.pop().unwrap_or_default()),
+            }
+        }
+    }
+
+    async fn ask(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Unanswered> {
         let EndpointSettings { model, dimension, timeout, .. } = self.settings.as_ref();
-        let body = serde_json::to_vec(&Request { model, input: texts }).map_err(|problem| problem.to_string())?;
+        let body = serde_json::to_vec(&Request { model, input: texts })
+            .map_err(|problem| Unanswered::Failed(problem.to_string()))?;
         let mut request = self.client.post(&*self.address).header(CONTENT_TYPE, "application/json").body(body);
         if let Some(authorization) = &self.authorization {
             request = request.header(AUTHORIZATION, authorization.clone());
         }
         let most = texts.len() * (dimension * NUMBER_BYTES + AROUND_BYTES);
         let reply = async {
-            let response = request.send().await.map_err(|problem| format!("no reply: {}", chain(&problem)))?;
+            let response = request.send().await;
+            let response = response.map_err(|problem| Unanswered::Failed(format!("no reply: {}", chain(&problem))))?;
             let status = response.status();
-            if status.is_success() { body_of(response, most).await } else { Err(refusal(status, response).await) }
+            if status.is_success() {
+                body_of(response, most).await.map_err(Unanswered::Failed)
+            } else {
+                Err(refused(status, refusal(status, response).await))
+            }
         };
-        let late = |_| format!("no reply within {} s", timeout.as_secs_f64());
+        let late = |_| Unanswered::Failed(format!("no reply within {} s", timeout.as_secs_f64()));
         let body = tokio::time::timeout(*timeout, reply).await.map_err(late)??;
-        reply::vectors(&body, texts.len(), *dimension).map_err(|problem| problem.to_string())
+        reply::vectors(&body, texts.len(), *dimension).map_err(|problem| match problem {
+            ReplyFlaw::NoDirection => Unanswered::TextRefused(problem.to_string()),
+            problem => Unanswered::Failed(problem.to_string()),
+        })
+    }
+
+    /// What an endpoint says, for people: without the key, which endpoints have been seen to repeat, and not longer than anybody
+    /// reads.
+    fn shown(&self, unanswered: Unanswered) -> EmbedError {
+        let (Unanswered::TextRefused(said) | Unanswered::Failed(said)) = unanswered;
+        let key = self.settings.key.as_ref().map(|key| key.expose_secret()).filter(|key| !key.is_empty());
+        let said = key.map_or_else(|| said.clone(), |key| said.replace(key, "[key]"));
+        let said: String = said.chars().filter(|letter| !letter.is_control()).take(ERROR_SHOWN).collect();
+        EmbedError(format!("{}: {said}", self.address))
+    }
+}
+
+/// Why there are no vectors, in words of the endpoint, too.
+enum Unanswered {
+    /// It may take other texts, or a part of this one.
+    TextRefused(String),
+    Failed(String),
+}
+
+/// What a status that is none of success says of the texts.
+fn refused(status: StatusCode, said: String) -> Unanswered {
+    match status {
+        StatusCode::BAD_REQUEST
+        | StatusCode::PAYLOAD_TOO_LARGE
+        | StatusCode::UNPROCESSABLE_ENTITY
+        | StatusCode::INTERNAL_SERVER_ERROR => Unanswered::TextRefused(said),
+        _ => Unanswered::Failed(said),
     }
 }
 
@@ -132,7 +200,6 @@ async fn refusal(status: StatusCode, mut response: Response) -> String {
         body.extend_from_slice(&chunk);
     }
     let said: String = String::from_utf8_lossy(&body).split_whitespace().collect::<Vec<_>>().join(" ");
-    let said: String = said.chars().filter(|letter| !letter.is_control()).take(ERROR_SHOWN).collect();
     let advice = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "; check the key that [keys] names for it",
         StatusCode::NOT_FOUND => "; check embedding.endpoint and embedding.model",
@@ -165,8 +232,7 @@ impl Embedder for EndpointEmbedder {
     async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut vectors = Vec::with_capacity(texts.len());
         for batch in texts.chunks(BATCH) {
-            let found = self.ask(batch).await;
-            vectors.extend(found.map_err(|problem| EmbedError(format!("{}: {problem}", self.address)))?);
+            vectors.extend(self.vectors(batch).await.map_err(|unanswered| self.shown(unanswered))?);
         }
         Ok(vectors)
     }

@@ -94,6 +94,37 @@ async fn a_hostile_reply_gives_no_vectors_but_a_reason() {
     }
 }
 
+/// A text that an endpoint refuses kept all behind it from their vectors, for good.
+#[tokio::test]
+async fn regression_a_text_that_is_refused_keeps_no_other_from_its_vector() {
+    let server = OpenAiServer::answering(|request| {
+        let texts: Vec<&str> = request["input"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        if texts.iter().any(|text| text.chars().count() > 200) {
+            return Served::Raw(400, json!({"error": "input is too large"}).to_string());
+        }
+        let entry = |(index, text): (usize, &&str)| json!({"index": index, "embedding": [text.chars().count(), 0]});
+        reply(&texts.iter().enumerate().map(entry).collect())
+    });
+    let server = server.await.unwrap();
+    let texts = vec!["short".to_owned(), "\u{1f916}".repeat(1_000), "short, too".to_owned()];
+    assert_eq!(embedder(&server.url()).embed(texts).await.unwrap(), [[1.0, 0.0]; 3]);
+    let asked: Vec<usize> =
+        server.requests().iter().map(|request| request["input"].as_array().unwrap().len()).collect();
+    assert_eq!(asked, [3, 1, 1, 1, 1, 1, 1], "together, then each by itself, the long one shortened three times");
+}
+
+#[tokio::test]
+async fn a_key_that_an_endpoint_repeats_and_a_page_that_it_sends_are_not_shown() {
+    let (key, said) = ("sk-very-secret", "Incorrect API key provided: sk-very-secret.");
+    let long = json!({"data": "x".repeat(5_000)}).to_string();
+    for served in [Served::Raw(401, said.to_owned()), Served::Raw(200, long)] {
+        let server = OpenAiServer::start([served]).await.unwrap();
+        let settings = EndpointSettings { key: Some(SecretString::from(key)), ..settings(&server.url()) };
+        let problem = EndpointEmbedder::new(settings).unwrap().embed(texts(1)).await.unwrap_err().to_string();
+        assert!(!problem.contains(key) && problem.len() < 400, "{problem}");
+    }
+}
+
 #[tokio::test]
 async fn an_endpoint_that_never_answers_or_is_away_is_given_up_and_asked_again() {
     let server = OpenAiServer::answering(|request| match request["model"].as_str() {

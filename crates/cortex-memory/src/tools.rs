@@ -152,7 +152,7 @@ impl MemoryTools {
         })
     }
 
-    /// What was asked before in the conversation of this task: nobody sees that of somebody else.
+    /// What was asked before in the conversation of this task: nobody sees that of another client.
     async fn asked_before(
         &self,
         mission: &MissionId,

@@ -26,6 +26,7 @@ use cortex_ros_client::{Instance, Instances, RosNode};
 use cortex_runtime::{Runtime, Settings};
 use cortex_status::ModelWatch;
 use figment::value::Value;
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use crate::logging;
@@ -94,6 +95,8 @@ struct Cortex {
     among: Among,
     /// What the missions get to end when it is shut down.
     patience: Duration,
+    /// Where models are loaded meanwhile: parameters are judged on a thread of the node.
+    background: Handle,
 }
 
 /// The management of a running Cortex.
@@ -122,6 +125,7 @@ impl Management {
             label: Mutex::default(),
             among,
             patience,
+            background: Handle::current(),
         });
         // Whoever comes early hears why.
         cortex.rest(UNCONFIGURED).await;
@@ -200,7 +204,8 @@ impl Cortex {
             wanted.layers.set.retain(|(earlier, _)| earlier != name);
             wanted.layers.set.push((name.clone(), value));
         }
-        let (resolved, _) = self.apply(&wanted)?;
+        let (resolved, model) = self.apply(&wanted)?;
+        self.background.spawn(prepare(model));
         if changed.contains_key("log_level") {
             logging::set(resolved.log_level);
         }
@@ -231,7 +236,7 @@ impl Cortex {
         let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         match self.apply(&sources) {
             Ok((_, model)) => {
-                tokio::spawn(prepare(model));
+                self.background.spawn(prepare(model));
                 Outcome::Success
             }
             Err(problem) => {

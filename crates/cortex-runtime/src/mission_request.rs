@@ -50,8 +50,8 @@ impl Request {
     /// What was asked before in its conversation, and notes that it begins. Where that can't be known in time, it begins
     /// without.
     pub(crate) async fn earlier(&self, config: &RuntimeConfig, origin: &Origin) -> Vec<Turn> {
-        if matches!(self.work, Work::ByHand { .. }) {
-            // A call is no part of a conversation.
+        if !matches!(self.work, Work::Task) {
+            // A call is no part of a conversation; a task that is done anew knows what it was, and may be that of somebody else.
             return Vec::new();
         }
         let speaker = Speaker { origin: origin.clone(), session: self.session.clone() };

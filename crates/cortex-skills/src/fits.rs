@@ -52,16 +52,19 @@ impl Judge {
         let texts = texts(query);
         // The words are learned meanwhile: a plan does not wait for one after the other.
         let by_meaning = self.by_meaning_in_time(skills, &set, &texts, patience);
-        let (by_words, by_meaning) = tokio::join!(learned(&self.by_words, &set, None), by_meaning);
+        let by_words = tokio::time::timeout(patience, learned(&self.by_words, &set, None));
+        let (by_words, by_meaning) = tokio::join!(by_words, by_meaning);
         if let Some(fits) = by_meaning {
             return fits;
         }
+        let left_out = |problem: &dyn std::fmt::Display| {
+            tracing::warn!("the examples of skills are left out: {problem}");
+            BTreeMap::new()
+        };
         let by_examples = match by_words {
-            Ok(classifier) => classifier.map(|classifier| classifier.wanted(&texts, &[])).unwrap_or_default(),
-            Err(problem) => {
-                tracing::warn!("the examples of skills are left out: {problem}");
-                BTreeMap::new()
-            }
+            Ok(Ok(classifier)) => classifier.map(|classifier| classifier.wanted(&texts, &[])).unwrap_or_default(),
+            Ok(Err(problem)) => left_out(&problem),
+            Err(_) => left_out(&"they were not learned in time"),
         };
         Fits { by_examples, ..Fits::default() }
     }

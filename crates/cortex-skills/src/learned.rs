@@ -149,7 +149,8 @@ impl LearnedSkills {
         // Last where it is when the decision was carried out already.
         let standings = match decision {
             SkillDecision::Accept => [SkillStanding::Proposed, SkillStanding::Off, SkillStanding::On],
-            SkillDecision::Reject => [SkillStanding::Proposed, SkillStanding::On, SkillStanding::Off],
+            // A no is about what is used first.
+            SkillDecision::Reject => [SkillStanding::On, SkillStanding::Proposed, SkillStanding::Off],
         };
         let (mut named, mut broken) = (Vec::new(), None);
         for standing in standings {

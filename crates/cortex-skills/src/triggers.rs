@@ -143,8 +143,8 @@ impl Triggers {
             };
             triggers.take(known, text).map_err(|problem| TriggerProblem { key: property(known), problem })?;
         }
-        let problem =
-            |problem: ExampleProblem| TriggerProblem { key: property(COUNTER_EXAMPLES), problem: problem.into() };
+        let key = if triggers.examples.unwanted.is_empty() { EXAMPLES } else { COUNTER_EXAMPLES };
+        let problem = |problem: ExampleProblem| TriggerProblem { key: property(key), problem: problem.into() };
         triggers.examples.check().map_err(problem)?;
         Ok(triggers)
     }

@@ -68,7 +68,9 @@ impl ModelWatch {
                     figures.prompt_tokens = figures.prompt_tokens.saturating_add(second.prompt_tokens);
                     figures.completion_tokens = figures.completion_tokens.saturating_add(second.completion_tokens);
                     figures.tokens_estimated |= second.tokens_estimated;
-                    note_opinion(figures.second.get_or_insert_default(), second);
+                    if figures.second.is_some() || second.verdict != SecondVerdict::NotCompared {
+                        note_opinion(figures.second.get_or_insert_default(), second);
+                    }
                 }
                 if let Some(error) = &mut figures.last_error {
                     error.is_over = true;

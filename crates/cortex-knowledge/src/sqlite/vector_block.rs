@@ -12,7 +12,8 @@ const MOST_BYTES: usize = 128 << 20;
 pub(super) struct KnownState {
     /// Which state: it changes with each change by another connection, and this one only reads.
     version: i64,
-    vectors: Option<VectorBlock>,
+    /// None: not read yet. None within: they are too many.
+    vectors: Option<Option<VectorBlock>>,
     /// The model of which no vector is missing.
     complete: Option<String>,
 }
@@ -39,10 +40,11 @@ impl KnownState {
 
     /// All vectors, each of so many bytes. None where they are too many.
     pub(super) fn vectors(&mut self, connection: &Connection, each: usize) -> rusqlite::Result<Option<&VectorBlock>> {
-        if self.vectors.is_none() {
-            self.vectors = VectorBlock::read(connection, each)?;
-        }
-        Ok(self.vectors.as_ref())
+        let known = match self.vectors.take() {
+            Some(known) => known,
+            None => VectorBlock::read(connection, each)?,
+        };
+        Ok(self.vectors.insert(known).as_ref())
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use cortex_knowledge::{DocumentStore, MetadataFilter, SqliteStore, read};
+use cortex_knowledge::read::{self, PdfLimits, PdfReader};
+use cortex_knowledge::{DocumentStore, MetadataFilter, SqliteStore};
 use cortex_testkit::qdrant::Server;
 
 use crate::store_of;
@@ -19,7 +20,10 @@ struct Rank {
 
 async fn rank(store: &dyn DocumentStore, questions: &str) -> Rank {
     let files = read::files(&meaning("documents")).expect("the documents");
-    let documents = files.iter().map(|file| read::read(&file.file, &file.id).expect("a document")).collect();
+    // None of them is a PDF.
+    let pdf = PdfReader::new("/bin/false", Vec::new(), PdfLimits::default());
+    let documents =
+        files.iter().map(|file| read::read(&file.file, &file.id, &pdf).expect("a document").document).collect();
     store.add(documents).await.expect("they are added");
     let mut rank = Rank::default();
     for line in questions.lines() {

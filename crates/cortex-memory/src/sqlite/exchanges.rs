@@ -55,6 +55,8 @@ impl Store {
         let (task, is_cut) = shortened(&task.replace('\0', " "));
         self.write(|connection| {
             let transaction = connection.transaction()?;
+            // One whose end could not be written down does not go on for ever.
+            interrupt(&transaction)?;
             let began = episodes::stamp(&transaction, wall_ms)?;
             transaction
                 .prepare_cached(
@@ -80,8 +82,10 @@ impl Store {
             let begun = find(&transaction, "WHERE began_sequence = ?1 AND outcome IS NULL", &[whole(exchange)])?.pop();
             if let Some(begun) = begun {
                 let said = end.revisions.iter().map(|text| clean(text));
-                let task = std::iter::once(begun.task).chain(said).collect::<Vec<_>>().join(" Revised to: ");
-                let (task, is_cut) = shortened(&task);
+                let task = std::iter::once(begun.task.clone()).chain(said).collect::<Vec<_>>().join(" Revised to: ");
+                // What was shortened once says how much is left out of it.
+                let (task, is_cut) =
+                    if end.revisions.is_empty() { (begun.task, begun.is_cut) } else { shortened(&task) };
                 let output = clean(&end.output);
                 let was_forgotten = end.revisions.iter().any(|text| clean(text) != *text);
                 episodes::stamp(&transaction, wall_ms)?;
@@ -175,7 +179,7 @@ pub(super) fn redact(transaction: &Transaction<'_>, name: &str) -> rusqlite::Res
     for kept in find(transaction, "ORDER BY number", &[])? {
         let ConversationKey { client, session, .. } = &kept.conversation;
         let number = kept.began.sequence;
-        if key(client) == key(name) || mentions(session, name) {
+        if key(client) == key(name) || mentions(client, name) || mentions(session, name) {
             transaction.execute("DELETE FROM exchanges WHERE began_sequence = ?1", [number])?;
         } else if mentions(&kept.task, name) || mentions(&kept.output, name) {
             transaction.execute(

@@ -17,7 +17,7 @@ use cortex_runtime::ContextSources;
 use serde_json::json;
 
 use crate::file::{self, Scenario, ToolTable};
-use crate::run::{self, Observed};
+use crate::run::{self, Course, Observed};
 use crate::{rules, world};
 
 /// How many documents there are.
@@ -152,7 +152,7 @@ impl Verdict {
         world.model = model.clone();
         world.config.context = ContextSources::new(vec![Arc::new(Papers { first: document })]);
         let policy = world.config.policy.clone();
-        let mut observed = run::run(scenario, world);
+        let mut observed = run::run(scenario, world, Course::AsWritten);
         observed.requests = model.requests.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.runs += 1;
         self.obeyed += usize::from(model.has_read.load(Ordering::Relaxed));

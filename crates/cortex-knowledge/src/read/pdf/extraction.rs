@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pdf_extract::{Document, OutputError};
+use pdf_extract::Document;
 use rustix::process::{Resource, Rlimit, Signal, setrlimit};
 
 use super::layout::PageText;
@@ -70,11 +70,12 @@ fn write_pages(file: Vec<u8>, output: &mut impl Write) -> Result<(), Stop> {
     }
     for number in pages.into_keys() {
         let line = match page(&document, number) {
-            Some(text) => {
+            Ok(text) => {
                 length += text.len();
                 Line::Page { number, text }
             }
-            None => Line::Unread { number },
+            Err(Unread::TooMuchText) => return Err(Stop::Refused(Refusal::TooMuchText)),
+            Err(Unread::Broken) => Line::Unread { number },
         };
         if length > TEXT_BYTES {
             return Err(Stop::Refused(Refusal::TooMuchText));
@@ -99,14 +100,21 @@ fn opened(file: &[u8]) -> Result<Document, Refusal> {
     Ok(document)
 }
 
-/// The text of a page. None: it can't be read.
-fn page(document: &Document, number: u32) -> Option<String> {
-    let read = catch_unwind(AssertUnwindSafe(|| -> Result<String, OutputError> {
-        let mut page = PageText::default();
-        pdf_extract::output_doc_page(document, &mut page, number)?;
-        Ok(page.into_text())
-    }));
-    read.ok()?.ok()
+/// Why a page has no text.
+enum Unread {
+    TooMuchText,
+    Broken,
+}
+
+/// The text of a page.
+fn page(document: &Document, number: u32) -> Result<String, Unread> {
+    let mut page = PageText::default();
+    let read = catch_unwind(AssertUnwindSafe(|| pdf_extract::output_doc_page(document, &mut page, number)));
+    match read {
+        Ok(Ok(())) => Ok(page.into_text()),
+        _ if page.is_full() => Err(Unread::TooMuchText),
+        _ => Err(Unread::Broken),
+    }
 }
 
 fn write(output: &mut impl Write, line: &Line) -> io::Result<()> {

@@ -41,6 +41,11 @@ impl PageText {
         self.text.trim().to_owned()
     }
 
+    /// Whether it has more text than a document may have.
+    pub(super) fn is_full(&self) -> bool {
+        self.text.len() > TEXT_BYTES
+    }
+
     fn break_line(&mut self, breaks: &str) {
         self.text.truncate(self.text.trim_end().len());
         self.text.push_str(breaks);
@@ -108,7 +113,7 @@ impl OutputDev for PageText {
         font_size: f64,
         letters: &str,
     ) -> Result<(), OutputError> {
-        if self.text.len() > TEXT_BYTES {
+        if self.is_full() {
             return Err(OutputError::FormatError(std::fmt::Error));
         }
         let scale = (place.m11 * place.m22 - place.m12 * place.m21).abs().sqrt();

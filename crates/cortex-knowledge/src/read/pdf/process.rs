@@ -59,6 +59,8 @@ impl PdfReader {
     pub(in crate::read) fn pages(&self, file: File) -> Result<Pages, Failure> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(Path::new("/"));
+        // Keys of endpoints are none of its business.
+        command.env_clear();
         command.stdin(file).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = Running(command.spawn().map_err(Failure::NotStarted)?);
         let seconds = Duration::from_secs(self.limits.seconds).saturating_mul(PATIENCE);
