@@ -89,7 +89,7 @@ impl EndpointEmbedder {
             let answered = self.ask(&[text.iter().collect()]).await;
             match answered {
                 Err(Unanswered::TextRefused(_)) if text.len() > SHORTEST => {
-                    text.truncate((text.len() / 2).max(SHORTEST))
+                    text.truncate((text.len() / 2).max(SHORTEST));
                 }
                 answered => return answered.map(|mut vectors| vectors.pop().unwrap_or_default()),
             }
@@ -110,7 +110,7 @@ impl EndpointEmbedder {
             let response = response.map_err(|problem| Unanswered::Failed(format!("no reply: {}", chain(&problem))))?;
             let status = response.status();
             if status.is_success() {
-                body_of(response, most).await.map_err(Unanswered::Failed)
+                body_of(response, most).await
             } else {
                 Err(refused(status, refusal(status, response).await))
             }
@@ -178,13 +178,13 @@ fn is_this_machine(url: &Url) -> bool {
 }
 
 /// The whole body of a reply, as long as it may be.
-async fn body_of(mut response: Response, most: usize) -> Result<Vec<u8>, String> {
+async fn body_of(mut response: Response, most: usize) -> Result<Vec<u8>, Unanswered> {
     let mut body = Vec::new();
-    while let Some(chunk) =
-        response.chunk().await.map_err(|problem| format!("the reply broke off: {}", chain(&problem)))?
-    {
+    let broken_off = |problem| Unanswered::Failed(format!("the reply broke off: {}", chain(&problem)));
+    while let Some(chunk) = response.chunk().await.map_err(broken_off)? {
         if body.len() + chunk.len() > most {
-            return Err(format!("the reply is longer than the {most} bytes that such vectors can have"));
+            let problem = format!("the reply is longer than the {most} bytes that such vectors can have");
+            return Err(Unanswered::Failed(problem));
         }
         body.extend_from_slice(&chunk);
     }

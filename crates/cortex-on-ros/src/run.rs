@@ -12,7 +12,7 @@ use cortex_custom_actions::CustomActions;
 use cortex_events as events;
 use cortex_model::Reflex;
 use cortex_node::management::{self, AllModels, Among, Management, tell};
-use cortex_node::{Agent, IncidentKeeper, Operators, SelfWatch, Watched, logging};
+use cortex_node::{Agent, IncidentKeeper, OpenMemory, Operators, SelfWatch, Watched, logging};
 use cortex_parameters::node_parameters;
 use cortex_protocol::ComponentName;
 use cortex_robot::supervision::actions::Actions;
@@ -137,11 +137,7 @@ async fn serve(
     let provided = Provided::by(robot, recipe.as_ref(), &gate, resolved.runtime.calls, dry_run)?;
     let OnRecord { context, kept: on_record } = context::on_record(&resolved, robot, recipe.as_ref()).await?;
     let mut config = RuntimeConfig { meters: robot.meters(&resolved.meters), gate, context, ..resolved.runtime };
-    // Nothing that is said in a rehearsal is gone on with.
-    if let Some(memory) = on_record.memory.as_ref().filter(|_| !dry_run) {
-        config.conversations = memory.conversations();
-    }
-    keep_records(&mut config, robot, dry_run);
+    keep_records(&mut config, robot, on_record.memory.as_ref(), dry_run);
     // Before anything begins, whoever wants it.
     let stop_memory = stop_memory(&mut config);
     let (page, sessions, name) = (resolved.web, page::sessions(&config), resolved.robot);
@@ -258,8 +254,12 @@ async fn end_threads(self_watch: SelfWatch, stop: StopServer) {
     let _ = tokio::task::spawn_blocking(ending).await;
 }
 
-/// Says in the records whether it is a rehearsal, and which robot it is about.
-fn keep_records(config: &mut RuntimeConfig, robot: &Robot, dry_run: bool) {
+/// Says in the records whether it is a rehearsal, and which robot it is about; and where conversations are kept.
+fn keep_records(config: &mut RuntimeConfig, robot: &Robot, memory: Option<&OpenMemory>, dry_run: bool) {
+    // Nothing that is said in a rehearsal is gone on with.
+    if let Some(memory) = memory.filter(|_| !dry_run) {
+        config.conversations = memory.conversations();
+    }
     if let Some(tape) = &mut config.tape {
         tape.dry_run = dry_run;
         // A rehearsal begins nothing. Nodes of one name may live in several domains.

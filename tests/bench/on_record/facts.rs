@@ -27,7 +27,7 @@ pub(crate) async fn retired(table: &mut Table) -> anyhow::Result<()> {
     let mut random = Random(5);
     order.sort_by_cached_key(|_| random.next());
     let shelf = |number: u64| Coverage::Place(format!("shelf {}", number % SHELVES));
-    let ends = |thing: u64| thing % 10 == 0;
+    let ends = |thing: u64| thing.is_multiple_of(10);
     let later = order.iter().map(|thing| {
         let claim = match thing {
             thing if thing % 20 == 10 => is(IS_AT, "cellar".to_owned()),
@@ -74,7 +74,7 @@ pub(crate) async fn old_maps(table: &mut Table) -> anyhow::Result<()> {
 }
 
 fn name(thing: u64) -> String {
-    if thing % 2 == 0 { format!("thing {thing}") } else { format!("thing {} lid", thing - 1) }
+    if thing.is_multiple_of(2) { format!("thing {thing}") } else { format!("thing {} lid", thing - 1) }
 }
 
 fn is(relation: &str, value: String) -> Claim {

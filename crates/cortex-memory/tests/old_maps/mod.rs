@@ -52,7 +52,7 @@ pub(crate) async fn run(memory: &Memory, trials: usize) -> Trials {
             found.sent += 1;
             found.sent_wrongly += usize::from(is_of_another(y_m));
         }
-        let text = answer["text"].as_str().unwrap_or_default();
+        let text = answer.get("text").and_then(serde_json::Value::as_str).unwrap_or_default();
         let names_another = (0..EDITIONS).filter(|other| map != Some(edition_of(*other))).any(|other| {
             let place = pose_of(other);
             // What was there before is history, and is told with its map.
@@ -75,7 +75,7 @@ fn pose_of(edition: usize) -> Pose {
 
 /// A thing is seen: at a place with a name, or at a pose alone.
 fn seen(thing: usize, edition: usize, map: &MapRef, trial: usize) -> Observation {
-    let value = if thing % 2 == 0 { Value::Text("kitchen".to_owned()) } else { Value::AtPose };
+    let value = if thing.is_multiple_of(2) { Value::Text("kitchen".to_owned()) } else { Value::AtPose };
     Observation {
         subject: format!("thing {thing}"),
         claim: Claim::Is { relation: IS_AT.to_owned(), value },
