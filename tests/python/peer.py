@@ -9,7 +9,7 @@ from rclpy.signals import uninstall_signal_handlers
 
 # How long the nodes may take to leave the graph. One that has not is seen until the lease of this process ends, which
 # takes 20 s.
-LEAVING_LIMIT_S = 3.0
+LEAVING_LIMIT_S = 3
 
 # Set when the process is told to end, by SIGTERM, Ctrl-C or a thread of its own.
 leaving = threading.Event()
@@ -33,10 +33,9 @@ def spin(*nodes, executor=None):
 
 def leave(executor):
     """Leaves the graph in good order, but does not wait for what is still being answered."""
-    # Destroying a node that has just answered hangs now and then.
-    limit = threading.Timer(LEAVING_LIMIT_S, os._exit, [0])
-    limit.daemon = True
-    limit.start()
+    # Destroying a node that has just answered hangs now and then, and lets no thread of Python run: the kernel ends it then.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(LEAVING_LIMIT_S)
     nodes = executor.get_nodes()
     # It lets go of what it holds of the nodes.
     executor.shutdown()

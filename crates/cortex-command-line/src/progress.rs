@@ -50,7 +50,7 @@ mod tests {
     fn a_bar_fills_up_and_no_name_of_a_file_leaves_its_line() {
         assert_eq!(line(0, 4, "a.md"), "[........................] 0/4 a.md");
         assert_eq!(line(3, 4, "a\n\x1b[2Jb.md"), "[##################......] 3/4 a[2Jb.md");
-        assert_eq!(line(4, 4, &"x".repeat(100)).len(), 72);
+        assert_eq!(line(4, 4, &"x".repeat(100)).len(), 71);
         assert_eq!(line(0, 0, ""), "[########################] 0/0 ");
     }
 }

@@ -197,7 +197,8 @@ async fn a_file_of_the_third_format_is_found_by_its_meaning() {
     household(&open(folder.path()).await).await;
     let file = rusqlite::Connection::open(folder.path().join("memory.sqlite")).expect("it opens");
     file.execute_batch(
-        "DROP TRIGGER facts_added; DROP INDEX facts_by_statement; DROP TABLE meanings; DROP TABLE meaning_model;
+        "DROP TABLE exchanges;
+         DROP TRIGGER facts_added; DROP INDEX facts_by_statement; DROP TABLE meanings; DROP TABLE meaning_model;
          PRAGMA user_version = 3;",
     )
     .expect("as it was");

@@ -47,12 +47,18 @@ impl Judge {
     }
 
     /// How well these skills fit. By words alone where what was said and the skills mean is not known by then.
-    pub(crate) async fn fits(&self, skills: &[FoundSkill], query: &ContextQuery, patience: Duration) -> Fits {
+    pub(crate) async fn fits(
+        &self,
+        skills: &[FoundSkill],
+        query: &ContextQuery,
+        patience: Duration,
+        words_patience: Duration,
+    ) -> Fits {
         let set = example_set(skills);
         let texts = texts(query);
         // The words are learned meanwhile: a plan does not wait for one after the other.
         let by_meaning = self.by_meaning_in_time(skills, &set, &texts, patience);
-        let by_words = tokio::time::timeout(patience, learned(&self.by_words, &set, None));
+        let by_words = tokio::time::timeout(words_patience, learned(&self.by_words, &set, None));
         let (by_words, by_meaning) = tokio::join!(by_words, by_meaning);
         if let Some(fits) = by_meaning {
             return fits;

@@ -21,6 +21,8 @@ const PURPOSE_CHARACTERS: usize = 120;
 /// What is known by then of the meaning counts; a plan does not wait longer, and goes by the words. Less than a source may take
 /// for all that it does.
 const MEANING_PATIENCE: Duration = Duration::from_millis(400);
+/// The same of the words of the examples, which are learned once: skills that fire for another reason must not wait for them.
+const WORDS_PATIENCE: Duration = Duration::from_millis(400);
 
 /// The skills of some folders as planning uses them. Clones share them.
 #[derive(Debug, Clone)]
@@ -29,7 +31,9 @@ pub struct SkillSource {
     judge: Judge,
     /// What came of the tasks that each was told to.
     outcomes: Option<OutcomeFile>,
+    /// For the meaning, and for the words.
     patience: Duration,
+    words_patience: Duration,
     /// Whether the names of those that don't fire are told.
     lists_others: bool,
 }
@@ -38,7 +42,14 @@ impl SkillSource {
     /// The skills of these folders.
     #[must_use]
     pub fn new(folders: Arc<SkillFolders>) -> Self {
-        Self { folders, judge: Judge::default(), outcomes: None, patience: MEANING_PATIENCE, lists_others: false }
+        Self {
+            folders,
+            judge: Judge::default(),
+            outcomes: None,
+            patience: MEANING_PATIENCE,
+            words_patience: WORDS_PATIENCE,
+            lists_others: false,
+        }
     }
 
     /// The same, and skills also fire where a task means what they are for, in other words.
@@ -61,10 +72,11 @@ impl SkillSource {
         Self { outcomes: Some(outcomes), ..self }
     }
 
-    /// The same, and it is waited so long for what a task means. By itself, a plan waits for 400 ms.
+    /// The same, and it is waited so long for what a task means, and at least so long until the words of examples are learned. By
+    /// itself, a plan waits for 400 ms.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+        Self { patience, words_patience: self.words_patience.max(patience), ..self }
     }
 
     /// Learns from the skills' examples before the first task needs it. Meanwhile skills fire by what is known so far.
@@ -105,8 +117,8 @@ impl ContextSource for SkillSource {
         if !asked.is_empty() || query.class == TaskClass::Conversation {
             return Ok(asked.into_iter().map(|(found, procedure)| passage(found, 1.0, procedure)).collect());
         }
-        let left = self.patience.saturating_sub(begun.elapsed());
-        let fits = self.judge.fits(&skills, query, left).await;
+        let left = |patience: Duration| patience.saturating_sub(begun.elapsed());
+        let fits = self.judge.fits(&skills, query, left(self.patience), left(self.words_patience)).await;
         let fired = firing(&skills, query, &fits, &outcomes);
         let mut passages: Vec<ContextPassage> =
             fired.iter().map(|firing| passage(firing.found, firing.fit, Vec::new())).collect();
@@ -245,13 +257,18 @@ mod tests {
         let counting = Arc::new(Counting { asked: Mutex::default(), may_answer: Semaphore::new(0) });
         let folders = Arc::new(SkillFolders::new(vec![root.path().to_owned()]));
         let source = SkillSource::new(folders).with_embedder(Arc::clone(&counting) as _);
+        let long = Duration::from_secs(600);
         let fired = async |source: &SkillSource| -> Vec<String> {
             let query = ContextQuery::new("please water the plants", TaskClass::Action);
             source.gather(&query).await.unwrap().into_iter().map(|passage| passage.place).collect()
         };
-        assert_eq!(fired(&source.clone().with_patience(Duration::ZERO)).await, ["water-plants"], "by words");
+        let source = source.with_patience(long);
+        assert_eq!(
+            fired(&SkillSource { patience: Duration::ZERO, ..source.clone() }).await,
+            ["water-plants"],
+            "by words"
+        );
         counting.may_answer.add_permits(1);
-        let source = source.with_patience(Duration::from_secs(600));
         let asked = |text: &str| counting.asked.lock().unwrap().iter().filter(|asked| *asked == text).count();
         for _ in 0..2 {
             assert_eq!(fired(&source).await, ["water-plants"]);

@@ -195,7 +195,7 @@ fn head(overview: &Overview, now_ms: u64, ink: Ink) -> Vec<String> {
 
 fn second_model(second: &SecondModelOverview, ink: Ink) -> Vec<String> {
     let plans = second.same.saturating_add(second.otherwise);
-    let mut text = format!("  {} plans along: otherwise for {} of {plans}", cut(&second.name, 30), second.otherwise);
+    let mut text = format!("  {} plans along: otherwise for {} of {plans}", cut(&second.name, 24), second.otherwise);
     if second.unanswered > 0 {
         let _ = write!(text, ", no answer for {}", second.unanswered);
     }
