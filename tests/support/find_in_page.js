@@ -3,9 +3,12 @@
 const [selector, text, act, done] = arguments;
 const isVisible = (element) => element.checkVisibility({ visibilityProperty: true });
 const wordsOf = (element) => element.innerText ?? element.textContent;
+// What an element says as it is shown takes a layout of the page: of thousands of lines, those are left out that can't say it.
+const firstWord = text.trim().split(/\s+/)[0].toLowerCase();
+const maySay = (element) => element.textContent.toLowerCase().includes(firstWord) || element.value === text;
 const find = () =>
   [...document.querySelectorAll(selector)].find(
-    (element) => isVisible(element) && (wordsOf(element).includes(text) || element.value === text),
+    (element) => maySay(element) && isVisible(element) && (wordsOf(element).includes(text) || element.value === text),
   );
 const acts = {
   read: (element) => element && { value: wordsOf(element) },

@@ -298,8 +298,11 @@ cortex_ros_client::ros_tests! {
         let stack = Stack::start_slow(&space);
         let caller = Caller::start(&space);
         let mut odometry = odometry(&caller).await;
-        let drive = caller.begin("navigator", "go_to", r#"{"place":"bathroom"}"#).await;
-        odometry.until(|odometry| odometry.twist.twist.linear.x > 0.1).await;
+        let mut drive = std::pin::pin!(caller.begin("navigator", "go_to", r#"{"place":"bathroom"}"#).await);
+        tokio::select! {
+            ended = &mut drive => panic!("the drive has ended before the planner was killed: {ended:?}"),
+            _ = odometry.until(|odometry| odometry.twist.twist.linear.x > 0.1) => {}
+        }
         stack.kill("planner");
         let driven = within("the drive's answer", drive).await;
         assert_eq!(
