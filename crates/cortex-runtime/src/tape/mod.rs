@@ -4,7 +4,7 @@
 //!
 //! - [`record`]: one line; `writer`: how lines get onto the disk; `chain`: how a change afterwards is found out;
 //! - [`folder`]: the files, their names, age and fixing; `recorded`: a list of them; `summary`: one in a few words;
-//! - [`exchanges`]: what models were asked in a mission, and what they replied;
+//! - [`mod@exchanges`]: what models were asked in a mission, and what they replied;
 //! - [`reader`]: reading them back; `published`: what was published, over all tapes; `window`: a part of that, from the end; [`mod@replay`]: running a mission again; [`follow`]: reading along.
 //!
 //! What moves something is on the disk before it is carried out: see `Tape::write_permit`.
